@@ -108,12 +108,7 @@ class Exchange:
         clock: seconds, monotonic.
 
     Attributes:
-        report: that is to be written, or is being written.
-        news: that were not taken yet.
         changed: guards these, and tells that there is a report.
-        ended: no turn comes after this one.
-        seen: the leases, as of the last look.
-        pause: seconds until the next turn, if there is nothing to write.
     """
 
     documents: SharedStore
@@ -121,12 +116,12 @@ class Exchange:
     rules: Rules
     seeds: Collection[int]
     clock: Callable[[], float]
-    report: Report | None = None
-    news: News | None = None
+    report: Report | None = None  # that is to be written, or is being written
+    news: News | None = None  # that were not taken yet
     changed: Condition = field(default_factory=Condition)
-    ended: bool = False
-    seen: dict[int, Lease] = field(default_factory=dict)
-    pause: float = IDLE_SECONDS
+    ended: bool = False  # no turn comes after this one
+    seen: dict[int, Lease] = field(default_factory=dict)  # the leases, as of the last look
+    pause: float = IDLE_SECONDS  # seconds until the next turn, if there is nothing to write
 
     def __post_init__(self) -> None:
         now = self.clock()

@@ -91,9 +91,7 @@ class LearntStore:
         name: of this worker.
 
     Attributes:
-        token: of what it told last, "" if that is nothing.
         learnt_links: so many links of each partition had ended when somebody learnt from it last.
-        has_begun: what was told before this worker came is known.
     """
 
     def __init__(self, documents: SharedStore, name: str) -> None:
@@ -101,9 +99,9 @@ class LearntStore:
         self._name = name
         self._tokens: dict[str, str] = {}
         self._merged: set[str] = set()
-        self.token = ""
+        self.token = ""  # of what it told last, "" if that is nothing
         self.learnt_links: dict[int, int] = {}
-        self.has_begun = False
+        self.has_begun = False  # what was told before this worker came is known
 
     def publish(self, learnt: Learnt) -> None:
         """Tell what this worker learnt; what it has merged need not be told any more."""

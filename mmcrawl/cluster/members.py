@@ -68,9 +68,6 @@ class Members:
         name: of this worker.
         lease: seconds without another beat after which a worker counts as dead.
         now: seconds of a monotonic clock.
-
-    Attributes:
-        living: the names of those that are alive, this one's among them.
     """
 
     def __init__(self, name: str, lease: float, now: float) -> None:
@@ -78,7 +75,7 @@ class Members:
         self._looked_at = now
         self._heard = 0.0  # seconds in which others could be heard
         self._seen: dict[str, tuple[int, float]] = {}
-        self.living = {name}
+        self.living = {name}  # the names of those that are alive, this one's among them
 
     def look(self, heartbeats: Mapping[str, Heartbeat], now: float) -> None:
         """Take in the newest heartbeats.

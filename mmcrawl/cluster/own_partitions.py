@@ -54,16 +54,9 @@ class OwnPartitions:
         clock: seconds, monotonic.
 
     Attributes:
-        held: the partitions, with their epochs.
-        seeds: by the partitions that they are in.
-        jobs: the crawls of those in which there is something.
-        sites: the hosts that the crawl keeps to.
-        under_way: links that are being fetched.
         giving: partitions that are to be another worker's; nothing is fetched from them.
         granted: pages of each that may be fetched in all, if the crawl has a budget.
         outbox: links for other partitions, those of one page together.
-        totals: where each stands, as of the last report.
-        contents: what pages without links and media consist of.
     """
 
     def __init__(
@@ -83,14 +76,14 @@ class OwnPartitions:
         self._store = open_store(f"sqlite:///{self._file}")
         self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the shared store
         self._changes = Changes(self._store)
-        self.sites = Sites(crawl.limits, crawl.seeds)
-        self.seeds: dict[int, list[str]] = {}
+        self.sites = Sites(crawl.limits, crawl.seeds)  # the hosts that the crawl keeps to
+        self.seeds: dict[int, list[str]] = {}  # by the partitions that they are in
         for seed in crawl.seeds:
             self.seeds.setdefault(rules.partition_of(reporter.real(seed)), []).append(seed)
-        self.contents: Mapping[int, str] = {}
-        self.held: dict[int, int] = {}
-        self.jobs: dict[int, PartitionJob] = {}
-        self.under_way: set[int] = set()
+        self.contents: Mapping[int, str] = {}  # what pages without links and media consist of
+        self.held: dict[int, int] = {}  # the partitions, with their epochs
+        self.jobs: dict[int, PartitionJob] = {}  # the crawls of those in which there is something
+        self.under_way: set[int] = set()  # links that are being fetched
         self.giving: set[int] = set()
         self.granted: dict[int, int] = {}
         self.outbox: dict[int, dict[PageElsewhere | None, list[NewLink]]] = {}
@@ -103,7 +96,7 @@ class OwnPartitions:
         self._taken_in: dict[str, int] = {}
         self._settled: dict[int, int] = {}  # of a partition that is being taken over
         self._told: dict[int, tuple[int, int]] = {}  # busy and alone, as of the last report
-        self.totals: dict[int, Totals] = {}
+        self.totals: dict[int, Totals] = {}  # where each stands, as of the last report
 
     def close(self) -> None:
         """Remove all of it."""

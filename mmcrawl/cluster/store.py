@@ -184,15 +184,11 @@ class SharedStore:
         documents: of all jobs; is closed with it.
         job: name of the job.
         patience: seconds for which an operation waits for a store that cannot be reached.
-
-    Attributes:
-        job: the job as it was read last.
-        round_trips: how many operations there were so far.
     """
 
     def __init__(self, documents: Store, job: str, patience: float = 120.0) -> None:
-        self.job = Job(0, job, {}, None, "")
-        self.round_trips = 0
+        self.job = Job(0, job, {}, None, "")  # the job as it was read last
+        self.round_trips = 0  # how many operations there were so far
         self._documents, self._patience = documents, patience
         self._prefix = quote(job, safe="")
         self._near = f"{self._prefix}//near"  # what documents of near misses have as job

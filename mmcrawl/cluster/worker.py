@@ -64,7 +64,6 @@ class SharedJob:
         clock: seconds, monotonic.
 
     Attributes:
-        interrupted: whether the last `next` gave up early, see `CrawlJob`.
         exchange: its side of the shared store.
         partitions: those that are its own.
     """
@@ -80,7 +79,7 @@ class SharedJob:
     ) -> None:
         self.name = name
         self.algorithm = crawl.algo
-        self.interrupted = False
+        self.interrupted = False  # whether the last `next` gave up early, see `CrawlJob`
         self._shared, self._rules, self._clock = shared, rules, clock
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)

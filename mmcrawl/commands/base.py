@@ -220,18 +220,16 @@ class Subcommand:
     """What a command can be told to do.
 
     Attributes:
-        name: "" for what the command does without one.
         arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…";
             those in brackets are last and may be left out.
-        takes: Which arguments of the command; None for all.
         fetches: Whether it asks the network, for which Scrapy's process is made; that takes time.
     """
 
-    name: str
+    name: str  # "" for what the command does without one
     what: str
     arguments: str = ""
     options: Sequence[Option] = ()
-    takes: Sequence[str] | None = None
+    takes: Sequence[str] | None = None  # which arguments of the command; None for all
     fetches: bool = False
 
     @property

@@ -94,25 +94,15 @@ def _free_memory() -> int:
 
 @dataclass(slots=True)
 class _Worker:
-    """One of the workers.
+    """One of the workers."""
 
-    Attributes:
-        number: from 0.
-        process: None while there is none.
-        due: when it is to be started, by the monotonic clock.
-        began: when it was.
-        deaths: how often it died in a row, soon after it was started.
-        code: exit code of the last one.
-        token: what the name of the last one ends with.
-    """
-
-    number: int
-    process: subprocess.Popen[str] | None = None
-    due: float = 0.0
-    began: float = 0.0
-    deaths: int = 0
-    code: int | None = None
-    token: str = ""
+    number: int  # from 0
+    process: subprocess.Popen[str] | None = None  # none while there is none
+    due: float = 0.0  # when it is to be started, by the monotonic clock
+    began: float = 0.0  # when it was
+    deaths: int = 0  # how often it died in a row, soon after it was started
+    code: int | None = None  # exit code of the last one
+    token: str = ""  # what the name of the last one ends with
 
 
 class Workers:

@@ -36,13 +36,9 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ReceivedPage:
-    """A page as it was received.
+    """A page as it was received."""
 
-    Attributes:
-        body: Without content encoding (gzip, …).
-    """
-
-    body: bytes
+    body: bytes  # without content encoding (gzip, …)
     url: str = ""
     content_type: str = ""
     headers: Headers = ()

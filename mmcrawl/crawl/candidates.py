@@ -52,14 +52,10 @@ class Takes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A thing that seeds are sought in.
-
-    Attributes:
-        kind: `crawl`, `archive`, `WARC`, `CDX` or `list`.
-    """
+    """A thing that seeds are sought in."""
 
     name: str
-    kind: str
+    kind: str  # `crawl`, `archive`, `WARC`, `CDX` or `list`
 
     def tell(self, takes: Takes) -> list[str]:
         """Tell all that it holds; return what could not be read, a sentence each."""
@@ -198,18 +194,12 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A host that may be worth a crawl.
+    """A host that may be worth a crawl."""
 
-    Attributes:
-        url: where to begin: the address that promises most.
-        score: see the module; 0 for one of which nothing is known.
-        reasons: why, a clause each, the weightiest first.
-    """
-
-    url: str
+    url: str  # where to begin: the address that promises most
     host: str
-    score: float
-    reasons: tuple[str, ...]
+    score: float  # see the module; 0 for one of which nothing is known
+    reasons: tuple[str, ...]  # why, a clause each, the weightiest first
     known: int
 
 
@@ -321,25 +311,21 @@ class CheckedSeed:
     """A seed and what the check found.
 
     Attributes:
-        state: `alive`, `redirects` to another address, `robots.txt forbids it`, or `dead`.
-        target: where it redirects to, "" for nowhere.
-        reason: why it is dead, "" if it is not.
         listed: pages of its host by its sitemaps; None if it has none, or they cannot be read.
-        more: whether there are more than were counted.
         delay: seconds its robots.txt asks to wait between requests, None if it says nothing.
     """
 
     url: str
-    state: str
-    target: str = ""
-    reason: str = ""
+    state: str  # `alive`, `redirects` to another address, `robots.txt forbids it`, or `dead`
+    target: str = ""  # where it redirects to, "" for nowhere
+    reason: str = ""  # why it is dead, "" if it is not
     status: int = 0
     language: str = ""
     title: str = ""
     links: int = 0
     media: int = 0
     listed: int | None = None
-    more: bool = False
+    more: bool = False  # whether there are more than were counted
     delay: float | None = None
 
     @property

@@ -48,13 +48,12 @@ class MovedSeeds:
         test: looks there for what it looks for at the seed's.
 
     Attributes:
-        test: the one given.
         hosts: the hosts of seeds and those they redirect to, as they turned out.
     """
 
     def __init__(self, frontier: SqliteFrontier, sites: Sites, test: TopicTest) -> None:
         self.hosts: list[tuple[str, str]] = []
-        self.test = test
+        self.test = test  # the one given
         self._frontier, self._sites = frontier, sites
         self._links: set[int] = set()
         self._pages: set[int] = set()

@@ -47,10 +47,6 @@ class LinkIntake:
         scorer: tells what their own words say.
         aliases: tells which may be other addresses of links that are there.
         obey_nofollow: leave links alone that the page asks not to follow.
-
-    Attributes:
-        refused: links that were not followed, by reason.
-        listed: what only sitemaps and feeds name.
     """
 
     def __init__(
@@ -66,9 +62,9 @@ class LinkIntake:
         self._admission = admission
         self._scorer = scorer
         self._aliases = aliases
-        self.listed = ListedLinks(frontier.store, frontier.job)
+        self.listed = ListedLinks(frontier.store, frontier.job)  # what only sitemaps and feeds name
         self._obey_nofollow = obey_nofollow
-        self.refused: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()  # links that were not followed, by reason
 
     def take(
         self,

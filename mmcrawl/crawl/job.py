@@ -83,7 +83,6 @@ class CrawlJob:
             many parts of this process memory is divided.
 
     Attributes:
-        interrupted: whether the last `next` gave up early, see there.
         moved_seeds: the hosts that seeds turned out to redirect to.
     """
 
@@ -118,7 +117,7 @@ class CrawlJob:
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self._is_elsewhere = elsewhere or (lambda url: False)
-        self.interrupted = False
+        self.interrupted = False  # whether the last `next` gave up early, see there
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, sites or seeds)

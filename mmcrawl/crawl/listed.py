@@ -39,21 +39,13 @@ _FILE = re.compile(r"[^/.]+((?:\.\w{1,8})?/?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An address as a list names it.
-
-    Attributes:
-        url: the address.
-        words: what is said of it: title, kind of media, date; "" for nothing.
-        tag_path: what names it, as `Link.tag_path`.
-        parent: the link that the list is.
-        place: `place_of` its address.
-    """
+    """An address as a list names it."""
 
     url: str
-    words: str
-    tag_path: str
-    parent: int
-    place: int
+    words: str  # what is said of it: title, kind of media, date; "" for nothing
+    tag_path: str  # what names it, as `Link.tag_path`
+    parent: int  # the link that the list is
+    place: int  # `place_of` its address
 
 
 @lru_cache(maxsize=16_384)

@@ -44,14 +44,12 @@ class ReadPage:
     """What is known of a page once it is read.
 
     Attributes:
-        page: As parsed; each link knows the kind of the block it stands in, if there are blocks.
-        digest: Its `page_digest`.
         blocks: Each before those inside of it; None if the page was not cut.
         requisites: Addresses of what it needs to be seen, if they were asked for.
     """
 
-    page: Page
-    digest: int
+    page: Page  # as parsed; each link knows the kind of the block it stands in, if there are blocks
+    digest: int  # its `page_digest`
     blocks: tuple[StoredBlock, ...] | None = None
     requisites: tuple[str, ...] = ()
 

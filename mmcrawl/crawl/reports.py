@@ -30,43 +30,28 @@ class FetchedPage:
     """A page on its way from the one who fetched it into the frontier.
 
     Attributes:
-        page: the parsed page.
-        http_status: status it came with.
-        digest: `page_digest` of its body, 0 if that is not known.
-        verdict: what the topic test says of it, None if it was not asked.
         extra: what pipelines added for the feeds, plain values by name.
     """
 
     page: Page
-    http_status: int = 200
-    digest: int = 0
-    verdict: Verdict | None = None
+    http_status: int = 200  # status it came with
+    digest: int = 0  # `page_digest` of its body, 0 if that is not known
+    verdict: Verdict | None = None  # what the topic test says of it, None if it was not asked
     extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """A page that was fetched and parsed, as the frontier takes it in.
+    """A page that was fetched and parsed, as the frontier takes it in."""
 
-    Attributes:
-        page: the page, its links under the real names of their hosts.
-        visited_at: Unix time.
-        http_status: status it came with.
-        digest: its `page_digest`, 0 if that is not known.
-        words: its words, for the similarity of links.
-        signs: what of the topic stands on it apart from its media.
-        links_left: how many more links it has, which are left out.
-        extra: what pipelines added for the feeds, a JSON object; "" for nothing.
-    """
-
-    page: Page
-    visited_at: float
-    http_status: int
-    digest: int
-    words: list[str]
-    signs: Signs
-    links_left: int = 0
-    extra: str = ""
+    page: Page  # the page, its links under the real names of their hosts
+    visited_at: float  # Unix time
+    http_status: int  # status it came with
+    digest: int  # its `page_digest`, 0 if that is not known
+    words: list[str]  # its words, for the similarity of links
+    signs: Signs  # what of the topic stands on it apart from its media
+    links_left: int = 0  # how many more links it has, which are left out
+    extra: str = ""  # what pipelines added for the feeds, a JSON object; "" for nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +59,13 @@ class Reporter:
     """Makes the reports of one crawl.
 
     Attributes:
-        test: tells whether a page is relevant.
-        similarity: knows what counts as a word of a page.
         aliases: other names of hosts; links to them are told under the name they stand for.
-        most_links: most links of a page that are told of, the first ones; 0 for all.
     """
 
-    test: TopicTest
-    similarity: LinkSimilarity
+    test: TopicTest  # tells whether a page is relevant
+    similarity: LinkSimilarity  # knows what counts as a word of a page
     aliases: Mapping[str, str] = field(default_factory=dict)
-    most_links: int = 0
+    most_links: int = 0  # most links of a page that are told of, the first ones; 0 for all
 
     def report(self, fetched: FetchedPage, visited_at: float) -> PageReport:
         """Return the report of a page; its verdict, if there is one, spares reading it again.
@@ -181,25 +163,18 @@ class Totals:
     """Where a crawl stands.
 
     Attributes:
-        pages: pages crawled, earlier runs of the job included.
-        media_pages: relevant pages found.
-        media: distinct resources by kind.
-        harvest_rate: share of relevant pages among the last 500, in [0, 1].
-        waiting: links that may be fetched.
         held: links that may not be fetched for now, e.g. until they match a pattern.
-        patterns: learnt patterns.
-        errors: links that could not be had.
         refused: links that were not followed, by reason.
     """
 
-    pages: int = 0
-    media_pages: int = 0
-    media: Mapping[str, int] = field(default_factory=dict)
-    harvest_rate: float = 0.0
-    waiting: int = 0
+    pages: int = 0  # pages crawled, earlier runs of the job included
+    media_pages: int = 0  # relevant pages found
+    media: Mapping[str, int] = field(default_factory=dict)  # distinct resources by kind
+    harvest_rate: float = 0.0  # share of relevant pages among the last 500, in [0, 1]
+    waiting: int = 0  # links that may be fetched
     held: int = 0
-    patterns: int = 0
-    errors: int = 0
+    patterns: int = 0  # learnt patterns
+    errors: int = 0  # links that could not be had
     refused: Mapping[str, int] = field(default_factory=dict)
 
     def as_plain(self) -> dict[str, Any]:

@@ -27,35 +27,20 @@ _LIMIT = "limits."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSetup:
-    """What is needed to make a crawl over a store.
+    """What is needed to make a crawl over a store."""
 
-    Attributes:
-        algo: name of the algorithm.
-        parameters: of the algorithm.
-        topic: what is looked for on all sites; None if every seed brings its own.
-        topics_by_host: what is looked for on some hosts.
-        kinds: of media that are wanted.
-        threshold: of the topic test.
-        limits: which links may be followed.
-        seeds: addresses, in order.
-        aliases: other names of hosts.
-        obey_nofollow: leave links alone that a page asks not to follow.
-        links: which are to be followed, by their blocks.
-        rules: for addresses.
-    """
-
-    algo: str
-    parameters: Mapping[str, Any]
-    topic: Topic | None
-    topics_by_host: Mapping[str, Topic]
-    kinds: frozenset[str]
-    threshold: float
-    limits: Limits
-    seeds: Sequence[str]
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    obey_nofollow: bool = True
-    links: str = ALL
-    rules: PinnedRules = field(default_factory=PinnedRules)
+    algo: str  # name of the algorithm
+    parameters: Mapping[str, Any]  # of the algorithm
+    topic: Topic | None  # what is looked for on all sites; None if every seed brings its own
+    topics_by_host: Mapping[str, Topic]  # what is looked for on some hosts
+    kinds: frozenset[str]  # of media that are wanted
+    threshold: float  # of the topic test
+    limits: Limits  # which links may be followed
+    seeds: Sequence[str]  # addresses, in order
+    aliases: Mapping[str, str] = field(default_factory=dict)  # other names of hosts
+    obey_nofollow: bool = True  # leave links alone that a page asks not to follow
+    links: str = ALL  # which are to be followed, by their blocks
+    rules: PinnedRules = field(default_factory=PinnedRules)  # for addresses
 
     @classmethod
     def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:

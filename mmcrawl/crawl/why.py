@@ -34,31 +34,26 @@ class Why:
     """What there is to say of a link.
 
     Attributes:
-        link: all that is known of it.
-        outcome: what became of it, and why, in a sentence.
         rule: the rule for addresses that counted for it in the last run, None without one.
-        standing: what besides its score says where it stands, a sentence each.
         steps: addresses from the seed to the link, each with the text of the link that led there.
         parts: what its score is the sum of, empty if that is not known. Of each scoring only the
             score is kept: the history of the crawl is told to the algorithm again, page by page,
             and the scoring that comes nearest is taken. As many pages may have been fetched at
             once, the sum can differ a little.
-        parts_note: where the parts are from, or why they are not known.
         before, after: the pages fetched just before it and just after; of one that waits none.
-        ahead: how many links stand before one that waits; None for others.
         first, nearest: the best of these, and those just before it, the best first.
     """
 
-    link: LinkRecord
-    outcome: str
+    link: LinkRecord  # all that is known of it
+    outcome: str  # what became of it, and why, in a sentence
     steps: tuple[tuple[str, str], ...]
     parts: Mapping[str, float]
-    parts_note: str
+    parts_note: str  # where the parts are from, or why they are not known
     rule: PinnedRule | None = None
-    standing: tuple[str, ...] = ()
+    standing: tuple[str, ...] = ()  # what besides its score says where it stands, a sentence each
     before: tuple[PlacedPage, ...] = ()
     after: tuple[PlacedPage, ...] = ()
-    ahead: int | None = None
+    ahead: int | None = None  # how many links stand before one that waits; None for others
     first: tuple[PlacedPage, ...] = ()
     nearest: tuple[PlacedPage, ...] = ()
 

@@ -104,27 +104,19 @@ class Configuration:
     """What settings say of a crawl, checked: read once, and handed to whatever makes its parts.
 
     Attributes:
-        threshold: of the topic test.
         archives: where a crawl archives that does not say so itself; None for beside its store.
-        method: how archived pages are cut into blocks; None as their last versions were.
-        cuts_blocks: whether they are cut.
-        revisits: the bounds of the time between two visits, and what counts as a change.
-        most_clicks: how far from a seed, 0 for any distance.
-        delay: seconds between two requests to a host.
-        lease: seconds after which what a silent worker has goes to others.
-        limits: which links may be followed, as far as settings say.
     """
 
-    threshold: float
+    threshold: float  # of the topic test
     archives: str | None
-    method: str | None
-    cuts_blocks: bool
-    revisits: RevisitRules
+    method: str | None  # how archived pages are cut into blocks; None as their last versions were
+    cuts_blocks: bool  # whether they are cut
+    revisits: RevisitRules  # the bounds of the time between two visits, and what counts as a change
     obey_nofollow: bool
-    most_clicks: int
-    delay: float
-    lease: float
-    limits: Limits
+    most_clicks: int  # how far from a seed, 0 for any distance
+    delay: float  # seconds between two requests to a host
+    lease: float  # seconds after which what a silent worker has goes to others
+    limits: Limits  # which links may be followed, as far as settings say
 
     @classmethod
     def read(cls, settings: SettingsLike) -> Self:

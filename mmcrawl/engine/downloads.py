@@ -275,11 +275,7 @@ class _StartAgainError(Exception):
 
 
 class _MediaAgent(_ScrapyAgent):
-    """Makes one request, and hands what comes to a download.
-
-    Attributes:
-        has_begun: whether a body began to come.
-    """
+    """Makes one request, and hands what comes to a download."""
 
     def __init__(
         self,
@@ -297,7 +293,7 @@ class _MediaAgent(_ScrapyAgent):
             maxsize=handler._default_maxsize,
             crawler=crawler,
         )
-        self.has_begun = False
+        self.has_begun = False  # whether a body began to come
         self._download = download
         self._slowest = slowest
 

@@ -18,15 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockSource:
-    """What the texts of a page's blocks are read from, once somebody asks for one.
+    """What the texts of a page's blocks are read from, once somebody asks for one."""
 
-    Attributes:
-        body: of the page, as the blocks were cut from it.
-        encoding: of the body.
-    """
-
-    body: bytes = field(repr=False)
-    encoding: str
+    body: bytes = field(repr=False)  # of the page, as the blocks were cut from it
+    encoding: str  # of the body
 
     @cached_property
     def page(self) -> "Partition":
@@ -39,13 +34,9 @@ class BlockSource:
 
 @dataclass(frozen=True, slots=True)
 class ItemBlock(StoredBlock):
-    """A block of a page on its way through the pipelines.
+    """A block of a page on its way through the pipelines."""
 
-    Attributes:
-        source: the page that it was cut from.
-    """
-
-    source: BlockSource = field(repr=False, compare=False)
+    source: BlockSource = field(repr=False, compare=False)  # the page that it was cut from
 
     @classmethod
     def of(cls, block: StoredBlock, source: BlockSource) -> Self:
@@ -100,31 +91,22 @@ class VisitItem:
     """A visit to a page of the archive, on its way there.
 
     Attributes:
-        url: as the archive has it.
-        time: of the request, in Unix seconds.
-        status: HTTP status, 0 if nobody answered.
         capture: what the server answered; None if it said that nothing changed, or nothing.
-        outcome: `new` version or `unchanged`; set by the archive pipeline.
     """
 
-    url: str
-    time: float
-    status: int
+    url: str  # as the archive has it
+    time: float  # of the request, in Unix seconds
+    status: int  # HTTP status, 0 if nobody answered
     capture: Capture | None = field(default=None, repr=False)
-    outcome: str = ""
+    outcome: str = ""  # `new` version or `unchanged`; set by the archive pipeline
 
 
 @dataclass(slots=True)
 class RequisiteItem(VisitItem):
-    """What a page needs to be seen, on its way to the archive, behind which no pipeline sees it.
+    """What a page needs to be seen, on its way to the archive, behind which no pipeline sees it."""
 
-    Attributes:
-        number: in the crawl's store.
-        named: addresses of what it needs itself.
-    """
-
-    number: int = -1
-    named: tuple[str, ...] = ()
+    number: int = -1  # in the crawl's store
+    named: tuple[str, ...] = ()  # addresses of what it needs itself
 
 
 @dataclass(slots=True)
@@ -139,22 +121,17 @@ class MediaPageItem:
     """A relevant page as feeds write it, one row a page; no pipeline sees it.
 
     Attributes:
-        url: address of the page.
-        title: its title.
-        topic_score: what the topic test gave it, in [0, 1).
         words: topic words found on it, weightiest first.
         audio_count, video_count, … image_animation_count: number of media of each kind.
-        status: HTTP status.
-        visited_at: Unix time of the visit.
         media: a record for each medium, in the order of the page: its ``kind``, ``url``, ``text``
             (its own caption, "" if it has none), ``tag`` (where it was found) and ``others``
             (further addresses of the same medium).
         audio, video, … image_animation: addresses of the media of each kind.
     """
 
-    url: str
+    url: str  # address of the page
     title: str
-    topic_score: float
+    topic_score: float  # what the topic test gave it, in [0, 1)
     words: list[str]
     audio_count: int
     video_count: int
@@ -163,8 +140,8 @@ class MediaPageItem:
     document_count: int
     package_count: int
     image_animation_count: int
-    status: int
-    visited_at: float
+    status: int  # HTTP status
+    visited_at: float  # Unix time of the visit
     media: list[dict[str, Any]] = field(default_factory=list)
     audio: list[str] = field(default_factory=list)
     video: list[str] = field(default_factory=list)

@@ -27,21 +27,13 @@ logger = logging.getLogger(__name__)
 
 
 class _Figure(NamedTuple):
-    """A metric made of stats.
+    """A metric made of stats."""
 
-    Attributes:
-        stat: name of the stat; of several, what their names begin with.
-        name: of the metric.
-        kind: `counter`, or `gauge` for what may fall, or is the whole job's.
-        help: what it counts.
-        label: what the rest of the stats' names tells, "" for a single stat.
-    """
-
-    stat: str
-    name: str
-    kind: str
-    help: str
-    label: str = ""
+    stat: str  # name of the stat; of several, what their names begin with
+    name: str  # of the metric
+    kind: str  # `counter`, or `gauge` for what may fall, or is the whole job's
+    help: str  # what it counts
+    label: str = ""  # what the rest of the stats' names tells, "" for a single stat
 
 
 _FIGURES = (

@@ -44,9 +44,6 @@ class Window:
         fixed: as many at most; 0 adapts the bound.
         now: the time in seconds.
         busy: how long the reactor has been at work, in seconds.
-
-    Attributes:
-        size: the bound now.
     """
 
     def __init__(
@@ -55,7 +52,7 @@ class Window:
         now: Callable[[], float] = monotonic,
         busy: Callable[[], float] | None = None,
     ) -> None:
-        self.size = float(fixed or _FIRST)
+        self.size = float(fixed or _FIRST)  # the bound now
         self._fixed = bool(fixed)
         self._now, self._busy = now, busy or busy_seconds
         self._looked, self._at_work = (self._now(), self._busy()), 0.0

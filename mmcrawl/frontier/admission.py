@@ -43,14 +43,12 @@ class _Pool:
 
     Attributes:
         rich, poor: how many brought something, and how many nothing.
-        pages: fetched in poor ones.
-        dead: links there that were.
     """
 
     rich: int = 0
     poor: int = 0
-    pages: int = 0
-    dead: int = 0
+    pages: int = 0  # fetched in poor ones
+    dead: int = 0  # links there that were
 
     @property
     def patience(self) -> int:
@@ -212,29 +210,22 @@ class Limits:
 
     Attributes:
         sites: `hosts` (those of the seeds), `domains` (their registered domains), `anywhere`.
-        max_layer: deepest physical layer to follow.
-        max_depth: most clicks from a seed, the seed itself counting as 1.
-        url_length: longest URL in characters.
-        per_host: most pages of one host.
         per_shape: most pages of one URL shape (numbers and query values left out) while none of
             them was relevant. Calendars and other endless spaces end here. Of a directory five
             times as many; areas that brought nothing share a budget (see `Areas`).
-        per_page: most links of one page, the first ones.
-        repeats: most times one directory name may stand in a path; more is a loop of links.
-        private: follow links to private networks from public pages.
         least_score: topic score that a page must have for its links to be followed, in [0, 1];
             those of seeds always are.
     """
 
     sites: str = "hosts"
-    max_layer: int = 20
-    max_depth: int = 0
-    url_length: int = 2083
-    per_host: int = 0
+    max_layer: int = 20  # deepest physical layer to follow
+    max_depth: int = 0  # most clicks from a seed, the seed itself counting as 1
+    url_length: int = 2083  # longest URL in characters
+    per_host: int = 0  # most pages of one host
     per_shape: int = 200
-    per_page: int = 20_000
-    repeats: int = 3
-    private: bool = False
+    per_page: int = 20_000  # most links of one page, the first ones
+    repeats: int = 3  # most times one directory name may stand in a path; more is a loop of links
+    private: bool = False  # follow links to private networks from public pages
     least_score: float = 0.0
 
 

@@ -71,27 +71,16 @@ def barren_directories(pages: Iterable[tuple[str, bool]]) -> list[BarrenDirector
 
 @dataclass(frozen=True, slots=True)
 class MediaPageRecord:
-    """A page on topic with media (the paper's MultiMedia).
+    """A page on topic with media (the paper's MultiMedia)."""
 
-    Attributes:
-        url: address of the page.
-        title: its title.
-        topic_score: what the topic test gave it, in [0, 1].
-        words: the topic words it matched.
-        status: HTTP status it came with.
-        visited_at: Unix time.
-        resources: its media of the wanted kinds.
-        extra: what pipelines added for the feeds, a JSON object; "" for nothing.
-    """
-
-    url: str
+    url: str  # address of the page
     title: str
-    topic_score: float
-    words: tuple[str, ...]
-    status: int
-    visited_at: float
-    resources: tuple[MediaResource, ...]
-    extra: str = ""
+    topic_score: float  # what the topic test gave it, in [0, 1]
+    words: tuple[str, ...]  # the topic words it matched
+    status: int  # HTTP status it came with
+    visited_at: float  # Unix time
+    resources: tuple[MediaResource, ...]  # its media of the wanted kinds
+    extra: str = ""  # what pipelines added for the feeds, a JSON object; "" for nothing
 
     def with_resources(self, resources: tuple[MediaResource, ...]) -> "MediaPageRecord":
         """Return the record with other resources."""
@@ -104,21 +93,13 @@ class MediaPageRecord:
 
 @dataclass(frozen=True, slots=True)
 class PatternRecord:
-    """A learnt URL pattern and how it has done.
+    """A learnt URL pattern and how it has done."""
 
-    Attributes:
-        host: the host it is of.
-        pattern: as `str` of a pattern gives it.
-        urls: media pages it generalises.
-        hits: fetched pages it led to that were media pages, those it was learnt from included.
-        misses: fetched pages it led to that were none.
-    """
-
-    host: str
-    pattern: str
-    urls: int
-    hits: int
-    misses: int
+    host: str  # the host it is of
+    pattern: str  # as `str` of a pattern gives it
+    urls: int  # media pages it generalises
+    hits: int  # fetched pages it led to that were media pages, those it was learnt from included
+    misses: int  # fetched pages it led to that were none
 
     @property
     def rate(self) -> float:

@@ -30,19 +30,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PlacedPage:
-    """A link beside another one in the order of the crawl.
-
-    Attributes:
-        url: its address.
-        score: as it was when it was fetched; of a waiting link, as it is.
-        place: at which its page was fetched, see `LinkRecord`.
-        relevant: whether that was relevant.
-    """
+    """A link beside another one in the order of the crawl."""
 
     url: str
-    score: float
-    place: int | None = None
-    relevant: bool = False
+    score: float  # as it was when it was fetched; of a waiting link, as it is
+    place: int | None = None  # at which its page was fetched, see `LinkRecord`
+    relevant: bool = False  # whether that was relevant
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,6 @@ class _Host:
     """The links of one host.
 
     Attributes:
-        heap: keys of its hot links, and keys that are not true any more.
         hot, cold: how many of its links are.
         floor: all links at or before it are hot, all behind it cold; `_NO_FLOOR` if none is cold.
         top: the best of them with the number of the host, as the heap of hosts has it.
@@ -174,7 +173,7 @@ class _Host:
 
     def __init__(self) -> None:
         self.top = (0.0, -1, -1)
-        self.heap: list[Key] = []
+        self.heap: list[Key] = []  # keys of its hot links, and keys that are not true any more
         self.hot = self.cold = 0
         self.floor = _NO_FLOOR
 

@@ -22,36 +22,24 @@ class NewLink:
     """A link as it was discovered, before it is known whether the frontier has it already.
 
     Attributes:
-        url: absolute address, fetched as it stands.
-        anchor: text of the link.
-        group_title: title of the link group it stands in, "" for none.
-        url_words: words of the URL in the topic's language, separated by spaces.
-        logical_layer: clicks from the seed; a seed has 1.
-        physical_layer: directories in the path; `http://h/` has 1.
-        content_score: what its own words say, in [0, 1].
-        priority: Scrapy's request priority; comes before the score.
         request: a request serialised by the caller, for links that need more than their URL.
-        filtered: False keeps the link out of duplicate detection.
-        extra: what besides the URL tells this link apart (method and body of a POST).
-        block: kind of the block it stands in, "" if that is not known.
-        tag_path: elements it stands in on its page, see `Link`; "" for a seed.
         refused: why it cannot be fetched, though it was asked for: it is recorded in error. "" for
             one that can.
     """
 
-    url: str
-    anchor: str = ""
-    group_title: str = ""
-    url_words: str = ""
-    logical_layer: int = 1
-    physical_layer: int = 1
-    content_score: float = 0.0
-    priority: int = 0
+    url: str  # absolute address, fetched as it stands
+    anchor: str = ""  # text of the link
+    group_title: str = ""  # title of the link group it stands in, "" for none
+    url_words: str = ""  # words of the URL in the topic's language, separated by spaces
+    logical_layer: int = 1  # clicks from the seed; a seed has 1
+    physical_layer: int = 1  # directories in the path; `http://h/` has 1
+    content_score: float = 0.0  # what its own words say, in [0, 1]
+    priority: int = 0  # scrapy's request priority; comes before the score
     request: bytes | None = None
-    filtered: bool = True
-    extra: bytes = b""
-    block: str = ""
-    tag_path: str = ""
+    filtered: bool = True  # false keeps the link out of duplicate detection
+    extra: bytes = b""  # what besides the URL tells this link apart (method and body of a POST)
+    block: str = ""  # kind of the block it stands in, "" if that is not known
+    tag_path: str = ""  # elements it stands in on its page, see `Link`; "" for a seed
     refused: str = ""
 
 
@@ -133,11 +121,8 @@ class LinkRecord:
     """One row of the link database (InterLink; paper 2009, table 5-4), derived fields included.
 
     Attributes:
-        place: it was the n-th page to be fetched, from 1; None for what is no page (yet).
-        priority: comes before the score where a link waits.
         words_score: what the algorithm made of the link's own words when it was found, in [0, 1].
         score, structure_score: as they were when it was fetched; of a waiting link, as they are.
-        held: it waits and must not be fetched for now.
         path_score, total_path_score: relevant pages, and pages, reached through this one, itself
             included.
     """
@@ -145,7 +130,7 @@ class LinkRecord:
     id: int
     url: str
     status: Status
-    place: int | None
+    place: int | None  # it was the n-th page to be fetched, from 1; None for what is no page (yet)
     url_words: str
     anchor: str
     group_title: str
@@ -160,7 +145,7 @@ class LinkRecord:
     contains_media: bool
     relevant: bool
     score: float
-    priority: int
+    priority: int  # comes before the score where a link waits
     words_score: float
     structure_score: float
     links_on_page: int
@@ -169,7 +154,7 @@ class LinkRecord:
     visited_at: float | None
     error: str
     block: str = ""
-    held: bool = False
+    held: bool = False  # it waits and must not be fetched for now
 
     @property
     def state(self) -> str:

@@ -22,37 +22,23 @@ _IS_FULL = "more bytes than its page, or the crawl, may have"
 
 @dataclass(frozen=True, slots=True)
 class Requisite:
-    """An address that is needed.
+    """An address that is needed."""
 
-    Attributes:
-        id: its number in the store.
-        page: id of the link of the page that named it first.
-        steps: how many style sheets and redirects led to it.
-        room: bytes that it may have.
-    """
-
-    id: int
+    id: int  # its number in the store
     url: str
-    page: int
-    steps: int
-    room: int = 0
+    page: int  # id of the link of the page that named it first
+    steps: int  # how many style sheets and redirects led to it
+    room: int = 0  # bytes that it may have
 
 
 @dataclass(frozen=True, slots=True)
 class RequisiteLimits:
-    """How much is kept.
+    """How much is kept."""
 
-    Attributes:
-        per_page: addresses of a page, and as many more that its style sheets name.
-        page_bytes: bytes that come with one page.
-        most: addresses of the crawl.
-        most_bytes: bytes of the crawl.
-    """
-
-    per_page: int
-    page_bytes: int
-    most: int
-    most_bytes: int
+    per_page: int  # addresses of a page, and as many more that its style sheets name
+    page_bytes: int  # bytes that come with one page
+    most: int  # addresses of the crawl
+    most_bytes: int  # bytes of the crawl
 
 
 class RequisiteQueue:

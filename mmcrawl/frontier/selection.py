@@ -32,25 +32,20 @@ class Selection:
     """Some links, or all.
 
     Attributes:
-        state: one of `STATES`, "" for any.
-        host: of their addresses, "" for any.
         match: what the whole address is like: `*` stands for anything, `?` for a character, `[ab]`
             for one of several; "" for any.
-        media: only of pages with media of the wanted kinds.
-        min_score: least score; None for any.
         order: one of `ORDERS`: as found, by the place at which pages were fetched, best score
             first, best words first, best structure first, nearest to the root of the site, nearest
             to the seed, by address.
-        limit: most links, 0 for all.
     """
 
-    state: str = ""
-    host: str = ""
+    state: str = ""  # one of `STATES`, "" for any
+    host: str = ""  # of their addresses, "" for any
     match: str = ""
-    media: bool = False
-    min_score: float | None = None
+    media: bool = False  # only of pages with media of the wanted kinds
+    min_score: float | None = None  # least score; None for any
     order: str = "found"
-    limit: int = 0
+    limit: int = 0  # most links, 0 for all
 
     def __post_init__(self) -> None:
         if self.state not in {"", *STATES}:

@@ -29,21 +29,13 @@ from mmcrawl.store.uris import file_of
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One crawl in a store.
+    """One crawl in a store."""
 
-    Attributes:
-        number: its number in the store, from 0.
-        name: chosen by the user or made from the arguments.
-        arguments: what decides which pages the crawl is about; a job keeps its own.
-        finished_at: Unix time, None while it can go on.
-        reason: why it stopped last.
-    """
-
-    number: int
-    name: str
-    arguments: dict[str, Any]
-    finished_at: float | None
-    reason: str
+    number: int  # its number in the store, from 0
+    name: str  # chosen by the user or made from the arguments
+    arguments: dict[str, Any]  # what decides which pages the crawl is about; a job keeps its own
+    finished_at: float | None  # Unix time, None while it can go on
+    reason: str  # why it stopped last
 
 
 def open_store(uri: str, *, afresh: bool = False, read_only: bool = False) -> "SqliteStore":

@@ -79,15 +79,10 @@ def is_private_host(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PrivateHosts:
-    """The private hosts that may be asked: those a user named, each on the port it was named with.
+    """The private hosts that may be asked: those a user named, each on the port named with it."""
 
-    Attributes:
-        named: host and port of each.
-        all: any private host may be asked.
-    """
-
-    named: frozenset[tuple[str, int]] = frozenset()
-    all: bool = False
+    named: frozenset[tuple[str, int]] = frozenset()  # host and port of each
+    all: bool = False  # any private host may be asked
 
     @classmethod
     def of(cls, urls: Iterable[str], *, all: bool = False) -> Self:

@@ -70,7 +70,6 @@ class Collected:
 
     Attributes:
         kept, kept_bytes: files that came in this run.
-        ending: why it stopped early, "" if it did not; `problem` says it in a sentence.
     """
 
     place: str
@@ -78,7 +77,7 @@ class Collected:
     kept_bytes: int
     seconds: float
     summary: Summary
-    ending: str = ""
+    ending: str = ""  # why it stopped early, "" if it did not; `problem` says it in a sentence
     problem: str = ""
 
 

@@ -71,11 +71,8 @@ class Revisits:
 
     Attributes:
         new, unchanged: What they found; `not_modified` of the latter were answered with 304.
-        gone: Those answered with 404 or 410.
         raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.
-        reasons: Why others could not be had.
         next_visit: When the first of the pages that were not visited is due, in Unix seconds.
-        ending: Why it stopped early, "" if it did not; `problem` says it in a sentence.
     """
 
     archive: str
@@ -84,11 +81,11 @@ class Revisits:
     new: int
     unchanged: int
     not_modified: int
-    gone: int
+    gone: int  # those answered with 404 or 410
     raw_bytes: int
     new_bytes: int
-    reasons: Counter[str]
-    ending: str
+    reasons: Counter[str]  # why others could not be had
+    ending: str  # why it stopped early, "" if it did not; `problem` says it in a sentence
     problem: str
     next_visit: float | None = None
 

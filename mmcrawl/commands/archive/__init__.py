@@ -51,14 +51,13 @@ class ArchiveSubcommand(Subcommand):
             `progress` to tell how far it is.
         check: The function, if any, that refuses options that do not fit together, and files that
             must not be written.
-        creates: Whether the archive is made if there is none.
     """
 
     run: str
     options: Sequence[Option] = (JSON,)
     check: str = ""
     writes: bool = False
-    creates: bool = False
+    creates: bool = False  # whether the archive is made if there is none
 
 
 def function_of(named: str) -> Callable[..., int]:

@@ -37,15 +37,11 @@ _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of each page.
-
-    Attributes:
-        lines: Whether JSON stands on one line, with the ``source`` of the page.
-    """
+    """What is wanted of each page."""
 
     form: Form
     encoding: str = ""
-    lines: bool = False
+    lines: bool = False  # whether JSON stands on one line, with the ``source`` of the page
 
 
 @dataclass(frozen=True, slots=True)

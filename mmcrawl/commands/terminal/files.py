@@ -29,15 +29,10 @@ class NoPageError(MmcrawlError):
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """Where a page is, or the page itself.
+    """Where a page is, or the page itself."""
 
-    Attributes:
-        name: What it is called: its path as given, or its address.
-        path: Of its file; None where `body` is the page.
-    """
-
-    name: str
-    path: Path | None = None
+    name: str  # what it is called: its path as given, or its address
+    path: Path | None = None  # of its file; None where `body` is the page
     body: bytes = b""
     url: str = ""
     content_type: str = ""
@@ -76,13 +71,12 @@ class PageFiles:
     """The pages of what was named.
 
     Attributes:
-        problems: How many things could not be read.
         single: Whether one page was named, by itself.
         total: How many pages there are; None where that is not known before they are read.
     """
 
     def __init__(self, names: Sequence[str], url: str, say: Callable[[object], None]) -> None:
-        self.problems = 0
+        self.problems = 0  # how many things could not be read
         self._url, self._say = url, say
         self._found: list[tuple[str, Path | None]] = []
         for name in names:

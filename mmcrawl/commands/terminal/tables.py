@@ -35,17 +35,11 @@ _SHORT_NAMES = {kind: kind for kind in KINDS} | {"animation": "swf", "simulation
 
 @dataclass(frozen=True, slots=True)
 class Progress(Totals):
-    """Where a crawl stands, and how fast it goes.
+    """Where a crawl stands, and how fast it goes."""
 
-    Attributes:
-        pages_per_second: over the last seconds.
-        most_pages: where it ends at the latest, 0 for no limit.
-        requisites: how many of them wait.
-    """
-
-    pages_per_second: float = 0.0
-    most_pages: int = 0
-    requisites: int = 0
+    pages_per_second: float = 0.0  # over the last seconds
+    most_pages: int = 0  # where it ends at the latest, 0 for no limit
+    requisites: int = 0  # how many of them wait
 
     @property
     def time_left(self) -> str:
@@ -72,11 +66,8 @@ class Summary:
     """What a crawl came to.
 
     Attributes:
-        seconds: that this run took.
-        pages_before: pages of earlier runs, which `progress` counts as well.
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
             asked.
-        near: pages with media a little below the threshold, the best first.
         barren: parts of sites that took many of the last pages for nothing.
         requisites: how many were archived, their bytes, and why others were not.
     """
@@ -86,14 +77,14 @@ class Summary:
     algo: str
     ending: str
     progress: Progress
-    seconds: float
+    seconds: float  # that this run took
     best: list[MediaPageRecord]
     patterns: list[PatternRecord]
     errors: Counter[str]
     left_alone: Counter[str] = field(default_factory=Counter)
     archived: Archived | None = None
-    pages_before: int = 0
-    near: Sequence[NearMiss] = ()
+    pages_before: int = 0  # pages of earlier runs, which `progress` counts as well
+    near: Sequence[NearMiss] = ()  # pages with media a little below the threshold, the best first
     barren: Sequence[BarrenDirectory] = ()
     requisites: tuple[int, int, Counter[str]] | None = None
 
