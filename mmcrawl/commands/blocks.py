@@ -28,13 +28,7 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.commands.fetching import ReceivedPage, check_web, fetched, page_named
 from mmcrawl.commands.terminal import extraction
-from mmcrawl.commands.terminal.files import (
-    NoPageError,
-    PageFile,
-    Target,
-    is_address,
-    page_problem,
-)
+from mmcrawl.commands.terminal.files import NoPageError, PageFile, Target, is_address, page_problem
 from mmcrawl.commands.terminal.tables import kind_of
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
@@ -202,9 +196,7 @@ def _block_lines(block: Block) -> RenderableType:
     size = block.end - block.start
     lines = [
         Text.assemble(
-            kind_of(block.kind),
-            f" {block.score:.2f}  ",
-            (printable(block.topic, _TEXT), "bold"),
+            kind_of(block.kind), f" {block.score:.2f}  ", (printable(block.topic, _TEXT), "bold")
         ),
         Text(f"{block.start}–{block.end} ({size:,} bytes)  {short_path(block.path)}", "dim"),
     ]

@@ -40,12 +40,7 @@ from mmcrawl.settings import check_names, value_of
 from mmcrawl.store.uris import file_of
 from mmcrawl.text.writing import as_called, program
 
-_NOISY = (
-    "scrapy.utils.log",
-    "scrapy.middleware",
-    "scrapy.crawler",
-    "scrapy.addons",
-)
+_NOISY = ("scrapy.utils.log", "scrapy.middleware", "scrapy.crawler", "scrapy.addons")
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
 FOCUSED = "focused"
 """The spider of `mmcrawl crawl`, if none is named."""

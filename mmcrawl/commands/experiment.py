@@ -21,13 +21,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment, steps
 from mmcrawl.experiment.measures import PUBLISHED_SHARE, Spread
-from mmcrawl.experiment.plan import (
-    RANDOM_RUNS,
-    SHARED,
-    ExperimentError,
-    Plan,
-    algorithms_of,
-)
+from mmcrawl.experiment.plan import RANDOM_RUNS, SHARED, ExperimentError, Plan, algorithms_of
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
 from mmcrawl.experiment.presets.tables import PaperTable, reserve, write_tables
 from mmcrawl.experiment.presets.yang2009 import ALGORITHMS

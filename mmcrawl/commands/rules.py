@@ -52,9 +52,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             takes=("store", "job"),
         ),
         Subcommand(
-            "test",
-            "which rules of a file or of a crawl match a URL, and what follows",
-            "URL…",
+            "test", "which rules of a file or of a crawl match a URL, and what follows", "URL…"
         ),
     )
     arguments = ("store", "job", "rules")

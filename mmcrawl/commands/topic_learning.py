@@ -11,23 +11,10 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.commands.base import (
-    OVERWRITE,
-    Option,
-    archive_params,
-    console_of,
-    store_named,
-    whole,
-)
+from mmcrawl.commands.base import OVERWRITE, Option, archive_params, console_of, store_named, whole
 from mmcrawl.commands.terminal.tables import facts_table, literal
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError
-from mmcrawl.learning.examples import (
-    Example,
-    Examples,
-    is_address,
-    read_examples,
-    sampled,
-)
+from mmcrawl.learning.examples import Example, Examples, is_address, read_examples, sampled
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of

@@ -22,12 +22,7 @@ from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.store.uris import file_of
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
-    from mmcrawl.cluster.views.observing import (
-        CrawlView,
-        JobView,
-        Observer,
-        WorkerView,
-    )
+    from mmcrawl.cluster.views.observing import CrawlView, JobView, Observer, WorkerView
 
 _NOT_KNOWN = "…"
 _LATE = 5.0  # seconds; reports that wait for longer are told of

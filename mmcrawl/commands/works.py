@@ -55,10 +55,7 @@ from mmcrawl.works.index import open_index
 from mmcrawl.works.model import Work
 
 _ARCHIVE = Option(
-    "--archive",
-    default="",
-    metavar="URI",
-    help="archive of the crawl (default: the one beside it)",
+    "--archive", default="", metavar="URI", help="archive of the crawl (default: the one beside it)"
 )
 _MATCH = Option("--match", default="", metavar="TEXT", help="only with this in the title")
 

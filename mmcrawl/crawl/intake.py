@@ -18,15 +18,7 @@ from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecor
 from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.page.lists.playlists import may_be_playlist
-from mmcrawl.page.model import (
-    LISTED,
-    MOVE,
-    SHOWN_PLAYLIST,
-    Link,
-    Linking,
-    MediaResource,
-    Page,
-)
+from mmcrawl.page.model import LISTED, MOVE, SHOWN_PLAYLIST, Link, Linking, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mmcrawl.crawl.history import (
-    MovedSeeds,
-    noted,
-    recall,
-    recall_words,
-    rules_changed,
-    why_silent,
-)
+from mmcrawl.crawl.history import MovedSeeds, noted, recall, recall_words, rules_changed, why_silent
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawl.listed import LinksBehind
 from mmcrawl.crawl.reports import (

@@ -50,8 +50,7 @@ class FocusedParams(BaseModel):
     algo: str = Field("urlrule", description="order of waiting links (`scrapy help algorithms`)")
     topic: str = Field("", description="topics by name or file, separated by commas")
     keywords: str = Field(
-        "",
-        description="words instead of a topic: 光学|optics, lens; * for any media",
+        "", description="words instead of a topic: 光学|optics, lens; * for any media"
     )
     seeds: str = Field(
         "", description="seed file, URL, or URLs separated by commas (default: the demo web)"
@@ -64,10 +63,7 @@ class FocusedParams(BaseModel):
         description=f"wanted kinds of media, separated by commas, also in Chinese (视频):"
         f" {', '.join(KINDS)}",
     )
-    download: str = Field(
-        "",
-        description="kinds of media to download during the crawl, or all",
-    )
+    download: str = Field("", description="kinds of media to download during the crawl, or all")
     max_media: Annotated[str, readable(as_sizes)] = Field(
         "", description="maximum size of downloads: 20GB, or 20GB,video:15GB"
     )
@@ -82,8 +78,7 @@ class FocusedParams(BaseModel):
         description="pages whose links are followed: all, on-topic, or by score, as score:0.2",
     )
     links: Literal["all", "related"] = Field(
-        "all",
-        description="all, or related: navigation later, advertisements and noise never",
+        "all", description="all, or related: navigation later, advertisements and noise never"
     )
     discover: str = Field(
         _USUAL_WAYS,
@@ -106,10 +101,7 @@ class FocusedParams(BaseModel):
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
         " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
     )
-    workers: str = Field(
-        "",
-        description="number of processes, or auto (by cores and memory)",
-    )
+    workers: str = Field("", description="number of processes, or auto (by cores and memory)")
     archive: str = Field(
         "",
         description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"

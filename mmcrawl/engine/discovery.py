@@ -33,12 +33,7 @@ from mmcrawl.page.lists.listings import (
     read_oembed,
     unpacked,
 )
-from mmcrawl.page.lists.sitemaps import (
-    USUAL,
-    read_list,
-    read_sitemap,
-    sitemaps_of_robots,
-)
+from mmcrawl.page.lists.sitemaps import USUAL, read_list, read_sitemap, sitemaps_of_robots
 from mmcrawl.page.model import FEED, HREFLANG, IN_HREFLANG, IN_INDEX, OEMBED, Page
 from mmcrawl.page.urls import joined_url
 from mmcrawl.text.resources import split_host

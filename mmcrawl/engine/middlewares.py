@@ -14,9 +14,7 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCook
 from scrapy.downloadermiddlewares.redirect import (
     MetaRefreshMiddleware as ScrapyMetaRefreshMiddleware,
 )
-from scrapy.downloadermiddlewares.robotstxt import (
-    RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
-)
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar

@@ -191,8 +191,7 @@ class LinkTable:
     def each_waiting(self) -> Iterator[int]:
         """Yield the waiting links, which may be many millions, as `waiting` returns them."""
         rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
-            self._ours,
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id", self._ours
         )
         return (row[0] - self._base for row in rows)
 

@@ -79,11 +79,7 @@ class Selection:
             f" LEFT JOIN page ON page.id = link.id WHERE {' AND '.join(conditions)}"
             f" ORDER BY {_ORDERS[self.order]} LIMIT :limit"
         )
-        return text, {
-            "match": self.match,
-            "min_score": self.min_score,
-            "limit": self.limit or -1,
-        }
+        return text, {"match": self.match, "min_score": self.min_score, "limit": self.limit or -1}
 
 
 ALL = Selection()

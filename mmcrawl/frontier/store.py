@@ -18,12 +18,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import (
-    connect,
-    connect_read_only,
-    remove_own_file,
-    why_it_failed,
-)
+from mmcrawl.frontier.database import connect, connect_read_only, remove_own_file, why_it_failed
 from mmcrawl.store.uris import file_of
 
 

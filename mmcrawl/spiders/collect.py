@@ -23,12 +23,7 @@ from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.crawl.spider_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components
 from mmcrawl.engine.crawls import with_stored_web
-from mmcrawl.engine.downloads import (
-    DOWNLOAD,
-    BrokenOffError,
-    ReplayMediaHandler,
-    TooSlowError,
-)
+from mmcrawl.engine.downloads import DOWNLOAD, BrokenOffError, ReplayMediaHandler, TooSlowError
 from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.threads import in_thread, use_monotonic_clock
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error

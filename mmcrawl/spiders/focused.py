@@ -75,9 +75,7 @@ class PageReading:
     def __init__(self, crawler: Crawler, *, requisites: bool) -> None:
         method: str = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
         self._reader = PageReader(
-            None if method == "off" else method,
-            beside=has_another_core(),
-            requisites=requisites,
+            None if method == "off" else method, beside=has_another_core(), requisites=requisites
         )
         self._completions: Completions[ReadPage] = Completions()
         crawler.signals.connect(self._close, signals.spider_closed)

@@ -104,7 +104,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
     args: RevisitParams
     creates_archive = False
     custom_settings: dict[str, Any] = {  # noqa: RUF012 - as Scrapy declares it
-        "FEED_EXPORT_FIELDS": ["url", "time", "status", "outcome"],
+        "FEED_EXPORT_FIELDS": ["url", "time", "status", "outcome"]
     }
 
     outcome: Revisits | None = None

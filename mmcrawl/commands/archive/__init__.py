@@ -145,10 +145,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     chosen: ArchiveSubcommand
     subcommands: ClassVar[Sequence[ArchiveSubcommand]] = (
         ArchiveSubcommand(
-            "list",
-            "pages with their versions and visits",
-            "[HOST|PREFIX]",
-            run="listing.pages",
+            "list", "pages with their versions and visits", "[HOST|PREFIX]", run="listing.pages"
         ),
         ArchiveSubcommand(
             "versions",
@@ -198,9 +195,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             run="search.search",
         ),
         ArchiveSubcommand(
-            "stats",
-            "how much is archived, and in how many bytes",
-            run="listing.stats",
+            "stats", "how much is archived, and in how many bytes", run="listing.stats"
         ),
         ArchiveSubcommand(
             "check",

@@ -18,13 +18,7 @@ from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.commands.archive.answers import (
-    answer,
-    cut_off,
-    each_answer,
-    of_which,
-    print_problems,
-)
+from mmcrawl.commands.archive.answers import answer, cut_off, each_answer, of_which, print_problems
 from mmcrawl.commands.base import as_json
 from mmcrawl.commands.terminal.tables import kind_of, literal
 from mmcrawl.commands.terminal.telling import complain
@@ -59,10 +53,7 @@ def _found(archive: Archive, index: Search, options: Namespace) -> Results:
 
     def found() -> Results:
         return index.search(
-            " ".join(options.args),
-            order=order,
-            collapse=groups,
-            limit=options.limit or _MOST_HITS,
+            " ".join(options.args), order=order, collapse=groups, limit=options.limit or _MOST_HITS
         )
 
     try:
@@ -81,8 +72,7 @@ def _order(archive: Archive, options: Namespace) -> Order:
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
             complain(
-                "archive",
-                "the archive has changed since it was ranked; run `scrapy rank` again",
+                "archive", "the archive has changed since it was ranked; run `scrapy rank` again"
             )
     return ranks
 

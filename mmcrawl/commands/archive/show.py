@@ -15,12 +15,7 @@ from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import StoredBlock, Version, as_date, as_text, leaves
 from mmcrawl.blocks.drawing import short_path
-from mmcrawl.commands.archive.answers import (
-    cut_off,
-    print_line,
-    print_problems,
-    write_body,
-)
+from mmcrawl.commands.archive.answers import cut_off, print_line, print_problems, write_body
 from mmcrawl.commands.archive.listing import version_record
 from mmcrawl.commands.base import as_json
 from mmcrawl.commands.terminal.tables import facts_table, kind_of, literal

@@ -13,11 +13,7 @@ from mmcrawl.archive.copying import copy_archive
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
-from mmcrawl.commands.archive.answers import (
-    agreed,
-    answer,
-    print_problems,
-)
+from mmcrawl.commands.archive.answers import agreed, answer, print_problems
 from mmcrawl.commands.archive.search import forget_purged
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError

@@ -149,10 +149,7 @@ def _title(text: str) -> Text:
 
 def _heading(summary: Summary) -> Text:
     return Text.assemble(
-        "\n",
-        (summary.topic, "bold"),
-        f"  by {summary.algo}, job ",
-        (summary.job, "cyan"),
+        "\n", (summary.topic, "bold"), f"  by {summary.algo}, job ", (summary.job, "cyan")
     )
 
 
