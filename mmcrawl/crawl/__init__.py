@@ -20,7 +20,7 @@ with lazy_imports(__name__):
     from mmcrawl.crawl.listed import place_of
     from mmcrawl.crawl.params import DEMO_TOPIC, FocusedParams
     from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage, read_page
-    from mmcrawl.crawl.reports import FetchedPage, PageReport, Reporter, Totals, settle
+    from mmcrawl.crawl.reports import FetchedPage, PageReport, Reporter, Totals
     from mmcrawl.crawl.rules_file import read_rules, rules_text
     from mmcrawl.crawl.seeds import Seed, read_seeds
     from mmcrawl.crawl.setup import CrawlSetup

@@ -4,6 +4,8 @@ An archive and the WARC files tell pages, a crawl its links that were not fetche
 lists addresses.
 """
 
+from __future__ import annotations
+
 import gzip
 import os
 import zlib
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import log1p
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_beside
@@ -37,19 +39,6 @@ _WARC = (".warc", ".warc.gz", ".wacz")
 _CDX = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
 
 
-class Takes(Protocol):
-    """What sources tell what they hold."""
-
-    def page(self, page: Page) -> None:
-        """Take in a stored page."""
-
-    def address(self, link: Link) -> None:
-        """Take in an address of which no page is stored, with the words of a link to it."""
-
-    def candidate(self, url: str) -> None:
-        """Take in an address that a person proposes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """A thing that seeds are sought in."""
@@ -57,24 +46,24 @@ class Source:
     name: str
     kind: str  # `crawl`, `archive`, `WARC`, `CDX` or `list`
 
-    def tell(self, takes: Takes) -> list[str]:
+    def tell(self, candidates: Candidates) -> list[str]:
         """Tell all that it holds; return what could not be read, a sentence each."""
         problems: list[str] = []
         if self.kind == "crawl":
-            _tell_crawl(Path(file_of(self.name) or self.name), takes)
+            _tell_crawl(Path(file_of(self.name) or self.name), candidates)
             beside = archive_beside(_uri(self.name))
             if beside and (file := file_of(beside)) and os.path.isfile(file):
-                problems += _tell_archive(beside, takes)
+                problems += _tell_archive(beside, candidates)
         elif self.kind == "archive":
-            problems += _tell_archive(_uri(self.name), takes)
+            problems += _tell_archive(_uri(self.name), candidates)
         elif self.kind == "WARC":
             for path in _warcs(Path(self.name)):
-                problems += _tell_warc(path, takes)
+                problems += _tell_warc(path, candidates)
         elif self.kind == "CDX":
-            _tell_cdx(Path(self.name), takes)
+            _tell_cdx(Path(self.name), candidates)
         else:
             for seed in read_seeds(self.name):
-                takes.candidate(seed.url)
+                candidates.candidate(seed.url)
         return problems
 
 
@@ -112,7 +101,7 @@ def _warcs(path: Path) -> list[Path]:
     return sorted(file for file in path.iterdir() if file.name.endswith(_WARC))
 
 
-def _tell_crawl(path: Path, takes: Takes) -> None:
+def _tell_crawl(path: Path, candidates: Candidates) -> None:
     """Tell the links of a crawl that were not fetched; its pages are in its archive."""
     with reading(path) as db:
         rows = db.execute(
@@ -120,10 +109,10 @@ def _tell_crawl(path: Path, takes: Takes) -> None:
             " AND host.job = link.id >> 40 WHERE status = 'W'"
         )
         for url, anchor in rows:
-            takes.address(Link(url, anchor, "a"))
+            candidates.address(Link(url, anchor, "a"))
 
 
-def _tell_archive(uri: str, takes: Takes) -> list[str]:
+def _tell_archive(uri: str, candidates: Candidates) -> list[str]:
     problems = []
     with closing(open_archive(uri, create=False, read_only=True)) as archive:
         for url in archive.urls():
@@ -136,23 +125,23 @@ def _tell_archive(uri: str, takes: Takes) -> list[str]:
             except StoreError as error:
                 problems.append(str(error))
                 continue
-            takes.page(parse_page(body[:_LARGEST_PAGE], url, version.content_type or ""))
+            candidates.page(parse_page(body[:_LARGEST_PAGE], url, version.content_type or ""))
     return problems
 
 
-def _tell_warc(path: Path, takes: Takes) -> list[str]:
+def _tell_warc(path: Path, candidates: Candidates) -> list[str]:
     problems: list[str] = []
     for page in pages_of(path, lambda problem: problems.append(str(problem))):
-        takes.page(parse_page(page.body[:_LARGEST_PAGE], page.url, page.media_type))
+        candidates.page(parse_page(page.body[:_LARGEST_PAGE], page.url, page.media_type))
     return problems
 
 
-def _tell_cdx(path: Path, takes: Takes) -> None:
+def _tell_cdx(path: Path, candidates: Candidates) -> None:
     try:
         with _opened(path) as file:
             lines = iter(lambda: file.readline(_LONGEST_LINE), b"")
             while some := b"".join(islice(lines, MOST_LINES)):
-                _tell_lines(some, takes)
+                _tell_lines(some, candidates)
     except (OSError, EOFError, zlib.error) as error:  # EOFError: of a gzip that ends too early
         raise SeedError(f"the CDX file {path} cannot be read: {error}") from error
 
@@ -163,13 +152,13 @@ def _opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _tell_lines(lines: bytes, takes: Takes) -> None:
+def _tell_lines(lines: bytes, candidates: Candidates) -> None:
     try:
         links = read_cdx(lines, "http://localhost/").page.links
     except ListingError:
         return  # no page among them
     for link in links:
-        takes.address(link)
+        candidates.address(link)
 
 
 _MOST_HOSTS = 200_000

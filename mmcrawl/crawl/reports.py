@@ -10,12 +10,12 @@ Where a crawl stands, in numbers.
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
-from mmcrawl.errors import ItemError, raise_if_fatal
+from mmcrawl.errors import ItemError
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -103,33 +103,6 @@ def _as_json(extra: Mapping[str, Any]) -> str:
         return json.dumps(extra, ensure_ascii=False) if extra else ""
     except (TypeError, ValueError) as error:
         raise ItemError(f"a pipeline added a value that is not plain: {error}"[:200]) from error
-
-
-class Settling(Protocol):
-    """The part of a crawl that ends a link."""
-
-    def is_running(self, link: int) -> bool:
-        """Return whether a link is being fetched."""
-
-    def failed(self, link: int, reason: str) -> None:
-        """Note that a link cannot be had, and why."""
-
-
-def settle(job: Settling, link: int, report: Callable[[], object]) -> bool:
-    """Report the outcome of a link; an error loses one page and leaves no link stuck.
-
-    Returns:
-        Whether it could be taken in; if not, the error is logged and the link ends with it.
-    """
-    try:
-        report()
-    except Exception as error:
-        raise_if_fatal(error)
-        logger.exception("What came of link %d could not be taken in", link)
-        if job.is_running(link):
-            job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
-        return False
-    return True
 
 
 class RecentHarvest:

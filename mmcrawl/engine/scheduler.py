@@ -26,13 +26,12 @@ from twisted.python.failure import Failure
 from mmcrawl.crawl.history import name_silent
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.protocol import Crawl
-from mmcrawl.crawl.reports import settle
 from mmcrawl.engine.commits import Commits
 from mmcrawl.engine.hosts import FailureReport, FreeHosts, RobotsUnreachableError, UnreachableHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.engine.window import Window
-from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, raise_if_fatal
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.settings import value_of
@@ -313,7 +312,15 @@ class FocusedScheduler(BaseScheduler):
                 raise
 
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
-        if not settle(self._open_job, link, lambda: tell(self._open_job)):
+        """Report the outcome of a link; an error loses one page and leaves no link stuck."""
+        job = self._open_job
+        try:
+            tell(job)
+        except Exception as error:
+            raise_if_fatal(error)
+            logger.exception("What came of link %d could not be taken in", link)
+            if job.is_running(link):
+                job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
 
     @property

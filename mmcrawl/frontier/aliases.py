@@ -15,12 +15,12 @@ A fetched page with a query costs about a kilobyte of RAM.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations
-from typing import Protocol
 from urllib.parse import urlsplit
 
+from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.urls import RANDOM_ID, canonical, hash64
 
 BEHIND = -1
@@ -41,28 +41,6 @@ _ASKED_AGAIN = 16
 Kind = tuple[bool, ...] | str
 """Whether two addresses differ in scheme, `www.`, index file, slash at the end, case; or the names
 of the parameters in which they do."""
-
-
-class Links(Protocol):
-    """The links of a crawl (the frontier)."""
-
-    def alike(self, key: int, most: int) -> list[int]:
-        """Return the first links with a certain `alias_key`."""
-
-    def known_alias_keys(self, keys: Sequence[int]) -> set[int]:
-        """Return those of some `alias_key`s that links have."""
-
-    def fetched_alike(self) -> list[int]:
-        """Return the `alias_key`s that several links have of which a page was fetched."""
-
-    def lookup(self, url: str) -> int | None:
-        """Return the link that an address is, None if it was never seen."""
-
-    def url(self, link: int) -> str:
-        """Return the address of a link."""
-
-    def digest(self, link: int) -> int | None:
-        """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
 
 
 def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
@@ -125,7 +103,7 @@ class Aliases:
         links: the links of a crawl, with their addresses and what tells them apart.
     """
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: LinkTable) -> None:
         self._links = links
         self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
         self._varied: dict[int, int] = {}

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from mmcrawl.cluster import Rules
-from mmcrawl.crawl import settle
+from mmcrawl.errors import ItemError
 from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker
@@ -74,7 +74,9 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     link = worker.job.next()
     page = gang.web.page(link.url)
     page.extra["what"] = object()  # a pipeline's
-    assert not settle(worker.job, link.id, lambda: worker.job.crawled(link.id, page))
+    with pytest.raises(ItemError):
+        worker.job.crawled(link.id, page)
+    assert worker.job.is_running(link.id)
+    worker.job.failed(link.id, "why")
     assert not worker.job.is_running(link.id)
-    [(reason, count)] = worker.job.error_reasons().items()
-    assert ("ItemError" in reason, count) == (True, 1)
+    assert worker.job.error_reasons() == {"why": 1}
