@@ -109,8 +109,8 @@ def memory_store(tables: Tables | None = None) -> SharedStore:
 
 
 def rows(tables: Tables, name: str) -> list[Row]:
-    """Return the documents of a table, with their keys."""
-    return [{"_id": key, **row} for key, row in sorted(tables.get(name, {}).items())]
+    """Return the documents of a table, in the order of their keys."""
+    return [row for _, row in sorted(tables.get(name, {}).items())]
 
 
 class MadeWeb:

@@ -144,7 +144,7 @@ class TroubledGang(Gang):
 
     @property
     def leases(self) -> dict[int, Lease]:
-        return leases_of(rows(self.tables, "lease"))
+        return leases_of(memory_store(self.tables).all("lease"))
 
     # -- what is stored ---------------------------------------------------------------------------
 
