@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import re2
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.lines import JoinedTexts
@@ -30,18 +31,22 @@ _POINTER = re.compile(
     r"zobacz|читайте|اقرأ|anzeige|publicité|publicidad|annonse|広告)",
     re.MULTILINE,
 )
-_PHRASES = (
-    ("cookie", "privacy", "all rights reserved", "terms of", "terms and", "copyright", "©",
-     "newsletter", "subscribe", "版权", "隐私", "icp", "datenschutz", "rechte vorbehalten",
-     "impressum", "abonnieren", "droits réservés", "derechos reservados", "転載", "著作権", "무단",
-     "저작권", "الحقوق"),
-    ("comment", "reply", "replies", "log in", "login", "sign in", "评论", "回复", "登录", "注册",
-     "kommentar", "commentaire", "comentario", "anmelden", "einloggen", "コメント", "ログイン",
-     "댓글", "로그인"),
-    ("getty", "reuters", "ap photo", "photo:", "photo by", "image:", "image credit", "credit:",
-     "shutterstock", "courtesy", "pictured", "图片", "摄影", "来源",
-     "foto:", "bild:", "quelle:", "写真", "撮影", "사진", "/dpa"),
-)  # fmt: skip
+# What is looked for in lines: a part of a year or a time, the word for comments, phrases. A line in
+# which one is found is read no further.
+_SOUGHT = tuple(
+    re2.compile(f"(?:{words})[^\n]*".encode())
+    for words in (
+        "19|20|:",
+        "comment",
+        "cookie|privacy|all rights reserved|terms of|terms and|copyright|©|newsletter|subscribe|"
+        "版权|隐私|icp|datenschutz|rechte vorbehalten|impressum|abonnieren|droits réservés|"
+        "derechos reservados|転載|著作権|무단|저작권|الحقوق",
+        "comment|reply|replies|log in|login|sign in|评论|回复|登录|注册|kommentar|commentaire|"
+        "comentario|anmelden|einloggen|コメント|ログイン|댓글|로그인",
+        "getty|reuters|ap photo|photo:|photo by|image:|image credit|credit:|shutterstock|courtesy|"
+        "pictured|图片|摄影|来源|foto:|bild:|quelle:|写真|撮影|사진|/dpa",
+    )
+)
 
 _AVERAGED = [2, 9, 14]  # columns
 
@@ -84,11 +89,10 @@ class LineTexts:
         self._times = times[which].astype(np.int32)
         self.words = line_words(texts)
         folded = texts.folded()
-        self.comments = texts.holding(("comment",), folded)
+        maybe_times, self.comments, *phrases = texts.holding(_SOUGHT, folded)
         if folded is texts.joined:  # in which there may be capitals
             self.comments = np.array(["comment" in text.lower() for text in texts])
-        phrases = [self._named_times(), self._pointers(folded)]
-        phrases += [texts.holding(words, folded) for words in _PHRASES]
+        phrases = [self._named_times(maybe_times), self._pointers(folded), *phrases]
         self._phrases = np.stack(phrases, axis=1)
         self._last = (-1, -1, np.zeros((0, 0), dtype=np.float32))
         self.sentences = np.zeros(len(texts), dtype=np.int32)
@@ -163,12 +167,10 @@ class LineTexts:
         ]
         self._last = (start, end, np.stack(columns, axis=1).astype(np.float32))
 
-    def _named_times(self) -> NDArray[np.bool_]:
-        """Which lines hold a year or a time."""
-        texts = self._texts
-        found = texts.holding(("19", "20", ":"), texts.joined)
+    def _named_times(self, found: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of the lines that may hold a year or a time do."""
         for row in np.flatnonzero(found).tolist():
-            found[row] = _YEAR.search(texts[row]) is not None
+            found[row] = _YEAR.search(self._texts[row]) is not None
         return found
 
     def _pointers(self, folded: str) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import compress, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,15 +72,18 @@ class Sections:
         comments, related = SECTIONS[:2]
         said = [0.0] * len(SECTIONS)
         events, sections = [0], [said]
-        for row in np.flatnonzero((self.levels > 0) | short).tolist():
-            text = lines.texts[row].lower()
-            if self.levels[row] > 0:
+        known = zip(
+            count(), lines.texts, self.levels.data, measured.comments.data, measured.linked.data
+        )
+        for row, line, level, has_word, linked in compress(known, (short | (self.levels > 0)).data):
+            text = line.lower()
+            if level > 0:
                 said = _sections_named(text)
             else:
                 # What names comments further on has the word; all else begins the line.
-                names = comments.search if measured.comments[row] else comments.match
+                names = comments.search if has_word else comments.match
                 named = names(text) is not None
-                leads_on = measured.linked[row] == 0 and related.match(text) is not None
+                leads_on = linked == 0 and related.match(text) is not None
                 if not (named or leads_on):
                     continue
                 said = [max(said[0], named), max(said[1], leads_on), *said[2:]]
@@ -119,26 +123,23 @@ class Repetitions:
         title, headline = metadata.title.casefold(), metadata.headline.casefold()
         summary = metadata.description[:50]
         marks = self._marks = np.zeros((len(lines), 6), dtype=np.bool_)
-        if metadata.data or metadata.description:
-            for row in np.flatnonzero(lengths >= _LEAST_REPEATED).tolist():
-                text = texts[row]
-                if len(text) >= _LEAST_ASCII_REPEATED or not text.isascii():
-                    start = text[:60]
-                    marks[row, 0] = start in metadata.data
-                    marks[row, 1] = start in metadata.description
         # No character's folded form is shorter, or more than three times as long.
         longest = min(max(len(title), len(headline)), _LONGEST_FOLDED - 1)
-        for row in np.flatnonzero((lengths > 3) & (lengths <= longest)).tolist():
-            folded = texts[row].casefold()
-            marks[row, 2] = folded in title
-            marks[row, 4] = folded in headline
-        if len(title) > 10:
-            may = (3 * lengths >= len(title)) & (lengths < _LONGEST_FOLDED)
-            for row in np.flatnonzero(may).tolist():
-                marks[row, 3] = title in texts[row].casefold()
-        if len(summary) > 25:
-            for row in np.flatnonzero(lengths >= len(summary)).tolist():
-                marks[row, 5] = summary in texts[row]
+        for row, text in compress(enumerate(texts), (lengths > 3).data):
+            length = len(text)
+            least = _LEAST_ASCII_REPEATED if text.isascii() else _LEAST_REPEATED
+            start = text[:60]
+            folded = text.casefold() if length < _LONGEST_FOLDED else ""
+            told = (
+                length >= least and start in metadata.data,
+                length >= least and start in metadata.description,
+                length <= longest and folded in title,
+                len(title) > 10 and title in folded,
+                length <= longest and folded in headline,
+                len(summary) > 25 and summary in text,
+            )
+            if any(told):
+                marks[row] = told
 
     def columns(self, start: int, end: int) -> Floats:
         """Return the numbers of some lines: one row a line."""

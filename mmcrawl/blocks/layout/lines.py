@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,21 +151,18 @@ class JoinedTexts(Sequence[str]):
         folded = self.joined.lower()
         return folded if len(folded) == len(self.joined) else self.joined
 
-    def holding(self, words: Iterable[str], joined: str) -> NDArray[np.bool_]:
-        """Return of each text whether any of some words is in it.
+    def holding(self, patterns: Sequence[Any], joined: str) -> NDArray[np.bool_]:
+        """Return of each pattern in which texts it is found: patterns × texts.
 
         Args:
-            words: Without line ends.
+            patterns: Of RE2, for UTF-8; none matches a line end.
             joined: The texts, or as :meth:`folded` gives them.
         """
-        found: list[int] = []
-        for word in words:
-            at = joined.find(word)
-            while at >= 0:
-                found.append(at)
-                at = joined.find(word, at + len(word))
-        marks = np.zeros(len(self), dtype=np.bool_)
-        marks[np.searchsorted(self.starts, found, side="right") - 1] = True
+        written = joined.encode("utf-8", "replace")
+        ends = np.flatnonzero(np.frombuffer(written, dtype=np.uint8) == _LINE_END)
+        marks = np.zeros((len(patterns), len(self)), dtype=np.bool_)
+        for row, pattern in zip(marks, patterns, strict=True):
+            row[np.searchsorted(ends, [m.start() for m in pattern.finditer(written)])] = True
         return marks
 
 
