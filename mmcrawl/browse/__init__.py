@@ -8,7 +8,7 @@ archive. Archived pages are hostile: nothing of them reaches a page of ours but 
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.browse.app import create_app, server_of
+    from mmcrawl.browse.app import create_app, problem_handlers, server_of
     from mmcrawl.browse.arguments import Problem
     from mmcrawl.browse.catalogue import WorksOfStore
     from mmcrawl.browse.context import Context, Limits, Options, Pool, open_context

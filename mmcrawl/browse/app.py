@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -19,17 +19,19 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
 from mmcrawl.browse.context import Act, Context, Limits, View
 from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
+from mmcrawl.browse.replay.addresses import REPLAY
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
 from mmcrawl.browse.safety import guarded
@@ -45,7 +47,7 @@ from mmcrawl.browse.views import (
     watch,
     works,
 )
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import EntryError, MissingRecordError, MmcrawlError, SearchError, TopicError
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +60,8 @@ _PROGRAMS = (
     ("/cdx?url=http://…", "help.cdx"),
     ("/oai?verb=Identify", "help.oai"),
 )
+
+_TOLD_PLAINLY = (REPLAY, "/cdx", "/timegate/", "/timemap/")
 
 
 def _help(context: Context, arguments: Arguments) -> Response:
@@ -132,44 +136,57 @@ def create_app(context: Context) -> ASGIApp:
             *cdx_routes(context),
             *oai_routes(context),
         ],
-        exception_handlers=dict.fromkeys(
-            (Problem, MmcrawlError, OSError, HTTPException, Exception), _answer
-        ),
+        exception_handlers=problem_handlers(),
         lifespan=lifespan,
     )
     return guarded(app, context)
 
 
+_PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
+    Problem: lambda error: error,
+    EntryError: lambda error: wrong_entry(error.field, error),
+    TopicError: lambda error: Problem(400, "entry", error=error),
+    MissingRecordError: lambda _: Problem(404, "record"),
+    SearchError: lambda error: Problem(400, "selector", error=error),
+    DamagedError: lambda _: Problem(503, "index"),
+    MmcrawlError: lambda error: Problem(503, "store", error=error),
+    OSError: lambda error: Problem(503, "disk", error=error),
+}
+"""What an exception means to the reader; the first that it is of counts."""
+
+
 def _problem_of(request: Request, error: Exception) -> Problem:
-    """Return what an exception means to the reader."""
-    match error:
-        case Problem():
-            return error
-        case MmcrawlError() | OSError():
-            logger.warning("%s: %s", request.url.path, error)
-            return Problem(503, "disk" if isinstance(error, OSError) else "store", error=error)
-        case HTTPException(status_code=404):
-            return Problem(404, "path")
-        case HTTPException(status_code=405):
-            return Problem(405, "method" if request.method == "POST" else "formonly")
-        case HTTPException():
-            return Problem(error.status_code, "fault")
-    return Problem(500, "fault")  # the server logs it
+    for kind, problem in _PROBLEMS.items():
+        if isinstance(error, kind):
+            return problem(error)
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    wrong_method = "method" if request.method == "POST" else "formonly"
+    return Problem(status, {404: "path", 405: wrong_method}.get(status, "fault"))
 
 
 def _answer(request: Request, error: Exception) -> Response:
-    """Show what is wrong, to programs as JSON."""
+    """Show what is wrong, to programs as JSON or as a line of text, as in frames."""
     problem, arguments = _problem_of(request, error), Arguments(request)
+    if isinstance(error, MmcrawlError | OSError) and problem.status == 503:
+        logger.warning("%s: %s", request.url.path, error)
     words, values = arguments.words, problem.values
     if "fields" in values:
         field: str = values["fields"][0]  # type: ignore[index]
         values = {**values, "error": arguments.entry(field, values["error"])}
     what = words(f"problem.{problem.name}", **values)
     do = words(f"problem.{problem.name}.do", **values)
-    status, headers = problem.status, {"Retry-After": "5"} if problem.status == 503 else {}
+    status = problem.status
+    headers = {"Retry-After": "5"} if status == 503 else dict(getattr(error, "headers", None) or {})
+    if request.url.path.startswith(_TOLD_PLAINLY):
+        return PlainTextResponse(f"{what} {do}\n", status, headers)
     if request.url.path.endswith(".json"):
         return JSONResponse({"error": what, "do": do}, status, headers)
     return page(arguments, "problem", status=status, headers=headers, code=status, what=what, do=do)
+
+
+def problem_handlers() -> dict[Any, Any]:
+    """Return what shows the reader what is wrong, by the class of the exception."""
+    return dict.fromkeys((Problem, MmcrawlError, OSError, HTTPException, Exception), _answer)
 
 
 # -- The server: uvicorn, with bounds on what a connection may take that uvicorn does not have ----

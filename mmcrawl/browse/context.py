@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -23,14 +23,14 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import Version, Visit
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.search.index import DamagedError
-from mmcrawl.archive.search.searching import Results, Search, open_search
+from mmcrawl.archive.search.searching import Search, open_search
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.browse.exports import Exports
 from mmcrawl.browse.figures import Surveyor
 from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.page.structured import title_in
 from mmcrawl.rank.results import open_duplicates, open_ranks
@@ -233,13 +233,6 @@ class Context:
             raise Problem(404, "version", url=url, number=number)
         return self.archive.version(url, number)
 
-    def found(self, query: str, **how: Any) -> Results:
-        """Return what a search finds, as :meth:`mmcrawl.archive.search.searching.Search.search`."""
-        try:
-            return self.search.search(query, **how)
-        except DamagedError:
-            raise Problem(503, "index") from None
-
     def ranks(self) -> Mapping[str, float]:
         """Return the rank of each page by its URL as stored; empty if there are no ranks."""
         return self._ranks(time.monotonic() // _RANKS_SECONDS)
@@ -284,6 +277,14 @@ class Context:
         self.surveyor.stop()
         self.pool.close()
         self.search.close()
+
+
+def found_media(context: Context, job: str) -> FoundMedia:
+    """Return what a crawl of the store found; Problem (404) if there is no such crawl."""
+    try:
+        return FoundMedia(context.options.store, job)
+    except StoreError:
+        raise Problem(404, "crawl", name=job) from None
 
 
 View = Callable[[Context, Arguments], Response]

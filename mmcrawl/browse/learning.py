@@ -13,7 +13,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import WorksOfStore
-from mmcrawl.errors import MissingStoreError, TopicError
+from mmcrawl.errors import MissingStoreError
 from mmcrawl.learning.examples import TellingWord, read_examples, sampled, telling_words
 from mmcrawl.scoring.relevance import LearntTest
 from mmcrawl.topic.loading import (
@@ -101,10 +101,7 @@ class TopicDesk:
     def mark(self, name: str, url: str, *, is_good: bool | None) -> None:
         """Mark a page, or take its mark back with None."""
         with self._to_write() as records:
-            try:
-                learnt_file(name)
-            except TopicError as error:
-                raise Problem(400, "entry", error=error) from error
+            learnt_file(name)
             Marks(records).put(name, url, is_good=is_good)
 
     def keep_words(self, name: str, text: str) -> None:

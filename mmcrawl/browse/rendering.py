@@ -7,25 +7,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.browse import text as texts
 from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
-from mmcrawl.browse.text import (
-    LANGUAGES,
-    address,
-    around,
-    duration,
-    live_address,
-    long,
-    marked,
-    moment,
-    plain,
-    readable,
-    short,
-    size,
-    when,
-)
+from mmcrawl.browse.text import LANGUAGES, address, live_address, when
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.works.exporting.exporter import file_path
 
+_FILTERS = (
+    *(texts.around, texts.duration, texts.long, texts.marked, texts.moment, texts.plain),
+    *(texts.readable, texts.short, texts.size, when, file_path),
+)
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
 
@@ -126,18 +117,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    for read in _FILTERS:
+        environment.filters[read.__name__] = read
     environment.filters |= {
-        "around": around,
-        "duration": duration,
-        "file_path": file_path,
-        "readable": readable,
-        "long": long,
-        "marked": marked,
-        "moment": moment,
-        "plain": plain,
-        "short": short,
-        "size": size,
-        "when": when,
         "number": lambda value: f"{value:,}",
         "share": lambda value: f"{value:.0%}",
         "day": lambda time: when(time, "%Y-%m-%d"),

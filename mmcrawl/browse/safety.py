@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.replay.addresses import ALONE, REPLAY, Place, locked
+from mmcrawl.browse.replay.addresses import ALONE, REPLAY, Place, locked, place_of
 
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY_SIGN = "~"
@@ -218,6 +218,7 @@ class _Marked:
     def __init__(self, send: Send, scope: Scope, origin: str) -> None:
         self._send, self._origin = send, origin
         self._replays = scope["path"].startswith(REPLAY)
+        self._locked = locked(keyed=place_of(scope).keyed)
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -226,11 +227,11 @@ class _Marked:
 
     def _mark(self, headers: MutableHeaders) -> None:
         if self._replays:
-            wanted = {**ALONE, "Content-Security-Policy": locked(), "Cache-Control": "no-store"}
+            wanted = {**ALONE, "Content-Security-Policy": self._locked, "Cache-Control": "no-store"}
             if "set-cookie" in headers:
                 del headers["set-cookie"]
             if not headers.get("content-security-policy", "").startswith("sandbox"):
-                headers["content-security-policy"] = locked()
+                headers["content-security-policy"] = self._locked
         else:
             wanted = _interface_headers(self._origin)
         for name, value in wanted.items():

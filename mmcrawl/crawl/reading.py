@@ -72,6 +72,12 @@ class PageReader:
         self._given: deque[tuple[ReceivedPage, Future[ReadPage]]] = deque()
         self._thread = ThreadPoolExecutor(1, "page-reader")
 
+    def start(self) -> None:
+        """Begin to load the process, which takes longer than the first page; it need not be waited
+        for, and what is wrong with it is told when a page is read.
+        """
+        self._thread.submit(self._load)
+
     def read(self, page: ReceivedPage) -> Future[ReadPage]:
         """Take in a page; the future ends when it is read."""
         future: Future[ReadPage] = Future()
@@ -128,6 +134,10 @@ class PageReader:
             child.process.returncode,
         )
         return [read_page(pages[0], None, self._requisites)]
+
+    def _load(self) -> None:
+        if self._beside:
+            self._child = self._started()
 
     def _started(self) -> ChildProcess:
         child = ChildProcess(__name__)

@@ -115,6 +115,11 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
         if name.isupper() and name not in _OF_A_PROJECT:
             settings.set(name, value, "addon")
     spider, cmdline = SETTINGS_PRIORITIES["spider"], SETTINGS_PRIORITIES["cmdline"]
+    if not settings.getbool("REMOTE_CONTROL_ENABLED"):
+        # Scrapy would load it, and a web server with it, to find that it is not enabled.
+        base = settings.getdict("EXTENSIONS_BASE")
+        base.pop("scrapy.extensions.remote_control.RemoteControl", None)
+        settings.set("EXTENSIONS_BASE", base, spider)
     for name, parts in components.items():
         priority = settings.getpriority(name) or 0
         if isinstance(parts, Mapping):

@@ -80,6 +80,10 @@ class PageReading:
         self._completions: Completions[ReadPage] = Completions()
         crawler.signals.connect(self._close, signals.spider_closed)
 
+    def start(self) -> None:
+        """Begin to load what reads pages; see :meth:`PageReader.start`."""
+        self._reader.start()
+
     async def _close(self) -> None:
         await run_in_thread(self._reader.close)
 
@@ -118,6 +122,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         for missing in missing_parts(crawler.settings) if crawls else ():
             spider.logger.warning(_MISSING_PARTS, missing)
         spider.contents = {}
+        crawler.signals.connect(spider._load_reader, signals.spider_opened)
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")
@@ -148,6 +153,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
     @cached_property
     def _reading(self) -> PageReading:
         return PageReading(self.crawler, requisites=self.args.requisites == "yes")
+
+    def _load_reader(self) -> None:
+        """Let the process that reads pages load while robots.txt and the first page are fetched."""
+        self._reading.start()
 
     @property
     def private_hosts(self) -> PrivateHosts:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from mmcrawl.browse import Context, guarded
+from mmcrawl.browse import Context, guarded, problem_handlers
 from mmcrawl.browse.replay import cdx_routes, memento_routes, replay_routes
 from tests.serving import Answer, Server
 from tests.serving import Request as HttpRequest
@@ -35,7 +35,7 @@ def small_app(context: Context) -> ASGIApp:
         *memento_routes(context),
         *cdx_routes(context),
     ]
-    return guarded(Starlette(routes=routes), context)
+    return guarded(Starlette(routes=routes, exception_handlers=problem_handlers()), context)
 
 
 def free_port() -> int:

@@ -4,10 +4,10 @@
 lists all versions. Mementos themselves are what :mod:`mmcrawl.browse.replay.serving` serves.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
     REPLAY,
@@ -31,12 +32,6 @@ LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""
 
 _LONGEST_RELATED = 1_500  # characters of a URL that is repeated for each relation
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
-_DATE = re.compile(
-    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
-    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
-)
 
 
 def origin_of(request: Request) -> str:
@@ -54,9 +49,9 @@ def requested_url(request: Request, parts: int, longest: int) -> str:
     path = raw.split(b"?")[0].decode("latin-1").split("/", parts + 1)[-1]
     url = archived_url(path, request.scope["query_string"].decode("latin-1"))
     if len(url) > longest:
-        raise ValueError(f"the address has {len(url):,} characters; {longest:,} are allowed")
+        raise Problem(400, "long", name="url", longest=longest)
     if url == "http://":
-        raise ValueError("no address is given; put it at the end: http://…")
+        raise Problem(400, "missing", name="url")
     return url
 
 
@@ -82,18 +77,15 @@ class Related:
     def memento(self, memento: Memento) -> str:
         return self.origin + replay_address(self.url, memento.time, place=REPLAY)
 
-    def entries(self, history: History) -> Iterator[str]:
-        """Yield links to all mementos, each with its datetime."""
-        ends = history.mementos[:1], history.mementos[-1:]
-        for memento in history.mementos:
-            words = [
-                word for word, end in zip(("first", "last"), ends, strict=True) if [memento] == end
-            ]
-            yield link(
-                self.memento(memento),
-                " ".join([*words, "memento"]),
-                datetime=http_date(memento.time),
-            )
+    def mementos(self, named: Iterable[tuple[Memento | None, str]]) -> Iterator[str]:
+        """Yield links to mementos, each once with its datetime and all that it is called."""
+        relations: dict[Memento, list[str]] = {}
+        for memento, word in named:
+            if memento is not None:
+                relations.setdefault(memento, []).extend([word] if word else [])
+        for memento, words in relations.items():
+            rel, date = " ".join([*words, "memento"]), http_date(memento.time)
+            yield link(self.memento(memento), rel, datetime=date)
 
 
 def link(target: str, rel: str, **parameters: str) -> str:
@@ -116,44 +108,33 @@ def memento_links(origin: str, url: str, history: History, current: Memento | No
         link(related.timemap, "timemap", type=LINK_FORMAT),
     ]
     if history.mementos and len(related.original) <= _LONGEST_RELATED:
-        links += _neighbours(related, history, current)
+        before, behind = history.around(current) if current else (None, None)
+        first, last = history.mementos[0], history.mementos[-1]
+        named = [(first, "first"), (before, "prev"), (current, ""), (behind, "next")]
+        links += related.mementos([*named, (last, "last")])
     return ", ".join(links)
 
 
-def _neighbours(related: Related, history: History, current: Memento | None) -> Iterator[str]:
-    """Yield links to the first, previous, current, next and last memento, each once."""
-    before, behind = history.around(current) if current else (None, None)
-    relations: dict[Memento, list[str]] = {}
-    for memento, word in (
-        (history.mementos[0], "first"),
-        (before, "prev"),
-        (current, ""),
-        (behind, "next"),
-        (history.mementos[-1], "last"),
-    ):
-        if memento is not None:
-            relations.setdefault(memento, []).extend([word] if word else [])
-    for memento, words in relations.items():
-        rel = " ".join([*words, "memento"])
-        yield link(related.memento(memento), rel, datetime=http_date(memento.time))
+def _asked(context: Context, request: Request, parts: int) -> tuple[str, History]:
+    """Return the URL at the end of a path as it is stored, and its history; Problem without any."""
+    url = requested_url(request, parts, context.limits.longest_url)
+    url, history = history_of(context.archive, url)
+    if not history.mementos:
+        raise Problem(404, "url", url=url)
+    return url, history
 
 
 def _timemap(context: Context, request: Request) -> Response:
-    try:
-        url = requested_url(request, 2, context.limits.longest_url)
-    except ValueError as error:
-        return PlainTextResponse(f"{error}\n", 400)
-    url, history = history_of(context.archive, url)
-    if not history.mementos:
-        return PlainTextResponse("This address is not in the archive.\n", 404)
+    url, history = _asked(context, request, 2)
     related = Related(origin_of(request), url)
-    ends = (("from", history.mementos[0]), ("until", history.mementos[-1]))
-    span = {name: http_date(memento.time) for name, memento in ends}
+    first, last = history.mementos[0], history.mementos[-1]
+    span = {"from": http_date(first.time), "until": http_date(last.time)}
+    named = [(first, "first"), *((one, "") for one in history.mementos), (last, "last")]
     links = [
         link(related.original, "original"),
         link(related.timegate, "timegate"),
         link(related.timemap, "self", type=LINK_FORMAT, **span),
-        *related.entries(history),
+        *related.mementos(named),
     ]
     headers = {"Cache-Control": "no-cache", "Content-Type": LINK_FORMAT}
     return Response(",\n".join(links) + "\n", headers=headers)
@@ -175,23 +156,17 @@ def read_http_date(text: str) -> float:
     >>> read_http_date("Thu, 31 May 2007 20:35:00 GMT")
     1180643700.0
     """
-    found = _DATE.fullmatch(text.strip(" \t"))
-    if found is None:
-        raise ValueError(f"{text[:100]!r} is no date; write it as Thu, 31 May 2007 20:35:00 GMT")
-    day, month, year, hour, minute, second = found.groups()
-    at = datetime(
-        int(year), _MONTHS.index(month) + 1, int(day), int(hour), int(minute), int(second)
-    )
-    return at.replace(tzinfo=UTC).timestamp()
+    text = text.strip(" \t")
+    with suppress(ValueError):
+        time = parsedate_to_datetime(text[:100]).timestamp()
+        if http_date(time)[4:] == text[4:]:  # the day of the week may be wrong
+            return time
+    raise ValueError(f"{text[:100]!r} is no date; write it as Thu, 31 May 2007 20:35:00 GMT")
 
 
 def _timegate(context: Context, request: Request) -> Response:
     headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
-    try:
-        url = requested_url(request, 1, context.limits.longest_url)
-    except ValueError as error:
-        return PlainTextResponse(f"{error}\n", 400, headers)
-    url, history = history_of(context.archive, url)
+    url, history = _asked(context, request, 1)
     origin = origin_of(request)
     headers["Link"] = memento_links(origin, url, history)
     arguments = request.headers.get("accept-datetime")
@@ -199,8 +174,6 @@ def _timegate(context: Context, request: Request) -> Response:
         time = read_http_date(arguments) if arguments is not None else float("inf")
     except ValueError as error:
         return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
-    if not history.mementos:
-        return PlainTextResponse("This address is not in the archive.\n", 404, headers)
     memento = history.nearest(time)
     headers["Link"] = memento_links(origin, url, history, memento)
     headers["Location"] = Related(origin, url).memento(memento)

@@ -15,7 +15,6 @@ from itertools import chain, islice
 from urllib.parse import urlsplit
 
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -26,7 +25,7 @@ from mmcrawl.archive.rewriting import rewrite_html
 from mmcrawl.archive.warc.heads import sort_key
 from mmcrawl.blocks.drawing import draw
 from mmcrawl.blocks.partition import partition
-from mmcrawl.browse.arguments import Problem
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
     ALONE,
@@ -52,7 +51,6 @@ from mmcrawl.browse.replay.addresses import (
     written_url,
 )
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.requisites import rewrite_css
 from mmcrawl.page.urls import joined_url
 
@@ -69,15 +67,11 @@ _SHARE_OF_TIME = 0.8  # of what a request may take, after which the search ends 
 
 def cdx_routes(context: Context) -> list[Route]:
 
-    def lines(request: Request) -> Response:
-        try:
-            arguments = _arguments(request.query_params, context.limits.longest_url)
-        except ValueError as error:
-            return PlainTextResponse(f"{error}\n", 400)
-        found = _Found(context.archive, arguments, context.limits.seconds * _SHARE_OF_TIME)
-        return found.response()
+    def lines(context: Context, arguments: Arguments) -> Response:
+        seconds = context.limits.seconds * _SHARE_OF_TIME
+        return _Found(context.archive, _query(arguments), seconds).response()
 
-    return [context.raw_route("/cdx", lines)]
+    return [context.route("/cdx", lines)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,55 +88,45 @@ class _Query:
     closest: int | None
 
 
-def _arguments(given: QueryParams, longest_url: int) -> _Query:
-    for name in given:
-        if name not in _PARAMETERS:
-            raise ValueError(f"there is no parameter {name[:50]!r}; {', '.join(_PARAMETERS)} are")
-    url, match = given.get("url", "").strip(), given.get("matchType", "")
-    if not url:
-        raise ValueError("no address is given; add url=http://…")
-    if len(url) > longest_url:
-        raise ValueError(f"the address has {len(url):,} characters; {longest_url:,} are allowed")
+def _query(given: Arguments) -> _Query:
+    """Return what is asked for; Problem (400) if that is not understood."""
+    for name in given.values.keys() - {*_PARAMETERS}:
+        raise Problem(400, "choice", name=name, value="", choices=", ".join(_PARAMETERS))
+    url, match = given.url(), given.choice("matchType", _MATCHES)
     if not match:  # as wildcards: below an address, or a domain
         match = "domain" if url.startswith("*.") else "prefix" if url.endswith("*") else "exact"
         url = url.removeprefix("*.") if match == "domain" else url.removesuffix("*")
-    fields = tuple(given["fl"].split(",")) if given.get("fl") else FIELDS
-    closest = given.get("closest", "")
+    fields = [one.strip() for one in (given.text("fl") or ",".join(FIELDS)).split(",")]
+    if unknown := {*fields} - {*FIELDS}:
+        raise Problem(400, "choice", name="fl", value=min(unknown), choices=", ".join(FIELDS))
     # With `closest` it is the order anyway; without, as pywb asks when it wants all, there is none.
-    _choice("sort", given.get("sort") or "closest", ("closest",))
+    given.choice("sort", ("closest",))
     return _Query(
         url,
-        _choice("matchType", match, _MATCHES),
-        read_stamp(given.get("from") or "0001"),
-        _until(given.get("to") or _LAST_OF),
-        _limit(given.get("limit") or str(DEFAULT_LIMIT)),
-        _choice("output", given.get("output") or "text", ("text", "json")),
-        tuple(_choice("fl", field.strip(), FIELDS) for field in fields),
-        read_stamp(closest) if closest else None,
+        match,
+        _time(given, "from", "0001"),
+        _time(given, "to", _LAST_OF),
+        given.whole("limit", DEFAULT_LIMIT, most=LARGEST_LIMIT),
+        given.choice("output", ("text", "json"), "text"),
+        tuple(fields),
+        _time(given, "closest", "") if given.text("closest") else None,
     )
 
 
-def _until(digits: str) -> int:
-    """Return the last second of a time: ``2024`` is the whole year."""
-    read_stamp(digits)  # is refused before it is filled up
-    filled = digits + _LAST_OF[len(digits) :]
-    while True:
+def _time(given: Arguments, name: str, default: str) -> int:
+    """Return a time in seconds; of ``to`` the last one: ``2024`` is the whole year."""
+    digits = given.text(name, default, longest=100) or default
+    try:
+        time = read_stamp(digits)
+    except ValueError as error:
+        raise Problem(400, "said", error=error) from None
+    filled = digits + _LAST_OF[len(digits) :] if name == "to" else digits
+    while name == "to":
         try:
             return read_stamp(filled)
         except ValueError:  # a month has not so many days
             filled = f"{filled[:6]}{int(filled[6:8]) - 1:02}{filled[8:]}"
-
-
-def _limit(text: str) -> int:
-    if text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= LARGEST_LIMIT:
-        return int(text[:9])
-    raise ValueError(f"limit is {text[:50]!r}; give a number from 1 to {LARGEST_LIMIT:,}")
-
-
-def _choice(name: str, given: str, choices: tuple[str, ...]) -> str:
-    if given not in choices:
-        raise ValueError(f"{name} is {given[:50]!r}; give one of {', '.join(choices)}")
-    return given
+    return time
 
 
 class _Found:
@@ -214,36 +198,17 @@ def _value(version: Version, field: str) -> str:
 
 
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
-_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{0,18})")
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_STEPS = 5  # from one address to the next
 _WITHOUT_BODY = (204, 205, 304)
 _FRAMES = ("iframe", "frame")
 
 
-class _RefusedError(Exception):
-    """Nothing can be replayed: a status and a sentence that says why."""
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
-
-
 def replay_routes(context: Context) -> list[Route]:
-
-    async def replay(request: Request) -> Response:
-        try:
-            return await context.pool.run(lambda: _Replay(context, request).response())
-        except _RefusedError as refused:
-            return _message(request, refused.status, str(refused))
-        except Problem as problem:
-            why = "This takes too long, or too much is asked at once; try again in a while."
-            return _message(request, problem.status, why)
-        except MmcrawlError as error:
-            return _message(request, 503, f"The archive cannot be read: {error}.")
-
     register_url_convertor("anything", _Anything())
-    return [Route("/replay/{time}/{url:anything}", replay, name="replay")]
+    path = f"{REPLAY}{{time}}/{{url:anything}}"
+    return [context.raw_route(path, lambda request: _Replay(context, request).response())]
 
 
 class _Anything(Convertor[str]):
@@ -280,7 +245,7 @@ class _Replay:
         """
         url, history = history_of(self._context.archive, url)
         if not history.mementos:
-            raise _RefusedError(404, f"This address is not in the archive: {url}")
+            raise Problem(404, "url", url=url)
         memento = history.nearest(self._time)
         if stamp(memento.time) != self._digits and not self._place.keyed:
             return self._redirect(302, replay_address(url, memento.time, self._mode, REPLAY))
@@ -289,20 +254,19 @@ class _Replay:
     def _arguments(self) -> tuple[int, Mode, str]:
         found = _TIME.fullmatch(self._request.path_params["time"])
         if found is None or (found[2] or "") not in set(Mode):
-            raise _RefusedError(
-                400, "This is no time: give 14 digits as 20240517083000, and id_ for the bytes."
+            raise Problem(
+                400, "said", error="this is no time; give 14 digits and id_ for the bytes"
             )
         self._digits = found[1]
         try:
             time = read_stamp(found[1])
             url = requested_url(self._request, 2, self._context.limits.longest_url)
         except ValueError as error:
-            raise _RefusedError(400, f"{error}.") from None
+            raise Problem(400, "said", error=error) from None
         mode = Mode(found[2] or "")
         if mode is Mode.SCRIPTS and self._request.headers.get("sec-fetch-dest") == "document":
-            raise _RefusedError(
-                403, "Scripts of archived pages run only within the frame of the interface."
-            )
+            why = "scripts of archived pages run only within the frame of the interface"
+            raise Problem(403, "said", error=why)
         return time, mode, url
 
     def _redirect(self, status: int, address: str) -> Response:
@@ -331,7 +295,7 @@ class _Replay:
         if version.status in _REDIRECTS and location:
             target = self._links(location, "")
             if not target:
-                raise _RefusedError(404, f"The page led out of the web, to: {location}")
+                raise Problem(404, "said", error=f"the page led out of the web, to: {location}")
             if self._place.keyed and steps < _MOST_STEPS:
                 return self._nearest(joined_url(version.url, location), steps + 1)
             return self._redirect(version.status, target)
@@ -341,9 +305,7 @@ class _Replay:
         kind, to_save = served_type(version, raw=self._mode is Mode.BYTES)
         shown = kind == "text/html" and self._mode is not Mode.BYTES
         if shown and version.size > self._context.limits.largest_body:
-            raise _RefusedError(
-                413, "This page is too large to be shown. Ask for its bytes: id_ behind the time."
-            )
+            raise Problem(413, "large", url=version.url)
         body = self._context.archive.rebuild(version).body
         keyed = self._place.keyed
         if self._mode is Mode.BLOCKS:
@@ -385,7 +347,7 @@ class _Replay:
 
     def _blocks(self, version: Version, body: bytes, shown: bool) -> Response:
         if not shown or not version.method:
-            raise _RefusedError(404, "This is no page: it has no blocks.")
+            raise Problem(404, "nopage", url=version.url)
         page = partition(
             body,
             method=version.method,
@@ -400,22 +362,31 @@ class _Replay:
     def _sent(self, body: bytes, status: int, kind: str, label: str) -> Response:
         """Return the response, of a part of the body if that is asked for (to seek in a film)."""
         media_type = f"{kind}; charset={label}" if label and kind.startswith("text/") else kind
-        self._headers["Accept-Ranges"] = "bytes"
-        found = _RANGE.fullmatch(self._request.headers.get("range", ""))
-        if found and status == 200:
-            start, size = int(found[1]), len(body)
-            end = min(int(found[2] or size), size - 1)
-            if start > end:
-                self._headers["Content-Range"] = f"bytes */{size}"
-                return Response(status_code=416, headers=self._headers)
-            self._headers["Content-Range"] = f"bytes {start}-{end}/{size}"
-            body, status = body[start : end + 1], 206
+        if status == 200:
+            status, told, part = ranged(self._request.headers.get("range", ""), len(body))
+            self._headers |= told
+            body = body[part.start : part.stop]
         # Given as a header: a charset would be added to the media type of a response.
         return Response(body, status, {**self._headers, "Content-Type": media_type})
 
 
-def _message(request: Request, status: int, sentence: str) -> Response:
-    """Return a sentence in place of an archived page: it is shown in a frame."""
-    policy_of_it = locked(keyed=place_of(request.scope).keyed)
-    headers = {**ALONE, "Content-Security-Policy": policy_of_it, "Cache-Control": "no-cache"}
-    return PlainTextResponse(sentence, status, headers)
+def ranged(wanted: str, size: int) -> tuple[int, dict[str, str], range]:
+    """Return status and headers of an answer, and which of its bytes a header ``Range`` asks for.
+
+    All of them where it is no range; none if it is behind the end (416).
+
+    >>> ranged("bytes=-4", 10)[2], ranged("bytes=12-", 10)[0], ranged("lines=1-2", 10)[2]
+    (range(6, 10), 416, range(0, 10))
+    """
+    found = _RANGE.fullmatch(wanted.strip())
+    first, last = found.groups() if found else ("", "")
+    if first and not (last and int(last) < int(first)):
+        part = range(int(first), min(int(last) + 1, size) if last else size)
+    elif last and not first:
+        part = range(max(0, size - int(last)), size)
+    else:
+        return 200, {"Accept-Ranges": "bytes"}, range(size)
+    if not part:
+        return 416, {"Content-Range": f"bytes */{size}"}, range(0)
+    told = {"Accept-Ranges": "bytes", "Content-Range": f"bytes {part[0]}-{part[-1]}/{size}"}
+    return 206, told, part

@@ -7,11 +7,10 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response
 
-from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
+from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
-from mmcrawl.errors import EntryError, MissingRecordError
 from mmcrawl.works.collections import BEST, Collection, Collections, tags_in
 from mmcrawl.works.exporting.exporter import exporter_named, exporter_names, folder_name
 
@@ -28,7 +27,7 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
     id_ = arguments.text("id", longest=100)
     one = next((one for one in context.catalogue.collections() if one.id == id_), None)
     if one is None:
-        raise Problem(404, "collection")
+        raise Problem(404, "record")
     number, last = arguments.list_page(len(one.members), _PER_PAGE)
     start = _PER_PAGE * (number - 1)
     members = one.members[start : start + _PER_PAGE]
@@ -119,14 +118,8 @@ def export_collection(context: Context, form: Form) -> str:
 
 @contextmanager
 def _opened(context: Context) -> Iterator[Collections]:
-    """Give the collections; what is wrong with a form is a Problem."""
     with context.catalogue.open() as records:
-        try:
-            yield Collections(records)
-        except MissingRecordError:
-            raise Problem(404, "collection") from None
-        except EntryError as error:
-            raise wrong_entry(error.field, error) from error
+        yield Collections(records)
 
 
 def _steps(form: Form, collection: Collection) -> int:

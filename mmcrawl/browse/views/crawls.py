@@ -10,13 +10,13 @@ from starlette.responses import JSONResponse, Response
 from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.context import Context, numbers_of
+from mmcrawl.browse.context import Context, found_media, numbers_of
 from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlNumbers, kind_of_error
 from mmcrawl.browse.text import topic_words, when
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.errors import StoreError, TopicError
+from mmcrawl.errors import TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
@@ -168,10 +168,7 @@ def act_on_crawl(context: Context, form: Form) -> str:
 def mark_near(context: Context, form: Form) -> str:
     """Take or refuse a near miss; marks of both are what can be learnt from."""
     job, url = form.text("job", longest=300), form.url()
-    try:
-        found = FoundMedia(context.options.store, job)
-    except StoreError:
-        raise Problem(404, "crawl", name=job) from None
+    found = found_media(context, job)
     if is_good := form.choice("mark", ("good", "bad")) == "good":
         near = {one.url: one for one in found.near_misses(context.options.threshold)}
         if url not in near or not context.archive.visits(url):

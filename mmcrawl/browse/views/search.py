@@ -131,7 +131,7 @@ def _found(context: Context, query: str, form: dict[str, str], rows: range) -> R
     if order == "rank" and not by_rank:
         message = as_called("there are no ranks yet; `scrapy rank` computes them")
         raise SearchError(message, "ranks")
-    return context.found(
+    return context.search.search(
         query,
         order=by_rank or order or "relevance",
         collapse=None if form["alike"] == _ALL else context.alike() or None,

@@ -11,12 +11,10 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.context import Context
+from mmcrawl.browse.arguments import Arguments, Form
+from mmcrawl.browse.context import Context, found_media
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
-from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.errors import MissingRecordError, StoreError, TopicError
 from mmcrawl.learning.training import CAUTIONS
 from mmcrawl.topic.loading import own_words, parse_plain, topic_names, topic_stages
 from mmcrawl.topic.page_model import PageModel
@@ -36,7 +34,7 @@ def topics_page(context: Context, arguments: Arguments) -> Response:
     for name in desk.names():
         marks = desk.marks(name)
         good = sum(mark.is_good for mark in marks)
-        listed.append((name, _measured(_model(context, name)), good, len(marks) - good))
+        listed.append((name, _measured(desk.model(name)), good, len(marks) - good))
     own = desk.names_of_words()
     return page(arguments, "topics", topics=listed, own=own, can_mark=desk.can_mark)
 
@@ -45,7 +43,7 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
     """Show a topic, and the pages about which it is least sure."""
     desk = context.topics
     name = arguments.text("name", longest=_LONGEST_NAME)
-    model = _model(context, name)
+    model = desk.model(name)
     marks = desk.marks(name)
     return page(
         arguments,
@@ -78,18 +76,8 @@ def mark_page(context: Context, form: Form) -> str:
 
 def learn_topic(context: Context, form: Form) -> str:
     name = form.text("name", longest=_LONGEST_NAME)
-    try:
-        context.topics.learn(name)
-    except TopicError as error:
-        raise Problem(400, "entry", error=error) from error
+    context.topics.learn(name)
     return form.to("/topic", name=name)
-
-
-def _model(context: Context, name: str) -> PageModel | None:
-    try:
-        return context.topics.model(name)
-    except TopicError as error:
-        raise Problem(400, "entry", error=error) from error
 
 
 def _measured(model: PageModel | None) -> dict[str, Any] | None:
@@ -134,20 +122,14 @@ def words_page(context: Context, arguments: Arguments) -> Response:
     name = arguments.text("name", longest=_LONGEST_NAME)
     marked = arguments.text("marks", longest=_LONGEST_NAME)
     job = arguments.text("job", longest=300)
-    try:
-        text = own_words(name) if name else ""
-        found = FoundMedia(context.options.store, job).best(0, _FOUND) if job else ()
-        suggested = desk.suggested(marked, [one.url for one in found]) if marked or job else []
-    except StoreError:
-        raise Problem(404, "crawl", name=job) from None
-    except (TopicError, OSError) as error:
-        raise Problem(400, "entry", error=error) from error
+    found = found_media(context, job).best(0, _FOUND) if job else ()
+    suggested = desk.suggested(marked, [one.url for one in found]) if marked or job else []
     return page(
         arguments,
         "topic_words",
         name=name,
         marked=marked,
-        text=text,
+        text=own_words(name) if name else "",
         suggested=suggested,
         asked=bool(marked or job),
         marks=[one for one in desk.names() if desk.marks(one)],
@@ -158,10 +140,7 @@ def save_words(context: Context, form: Form) -> str:
     name = form.text("name", longest=_LONGEST_NAME)
     ticked = "\n".join(form.several("add"))
     text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
-    try:
-        context.topics.keep_words(name, text.replace("\r\n", "\n"))
-    except (TopicError, OSError, UnicodeError) as error:
-        raise Problem(400, "entry", error=error) from error
+    context.topics.keep_words(name, text.replace("\r\n", "\n"))
     return form.to("/topic/words", name=name)
 
 
@@ -191,18 +170,12 @@ def suggestions_page(context: Context, arguments: Arguments) -> Response:
 def suggest_words(context: Context, form: Form) -> str:
     desk, text = context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
     name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
-    try:
-        concepts = parse_plain(text.encode(), name, name).concepts
-        new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
-    except (TopicError, UnicodeError) as error:
-        raise Problem(400, "entry", error=error) from error
+    concepts = parse_plain(text.encode(), name, name).concepts
+    new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
     return form.to("/topic/suggestions", topic=name, new=new)
 
 
 def decide_suggestion(context: Context, form: Form) -> str:
     accepted = form.choice("decision", ("accept", "decline")) == "accept"
-    try:
-        context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)
-    except (TopicError, MissingRecordError, OSError) as error:
-        raise Problem(400, "entry", error=error) from error
+    context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)
     return form.to("/topic/suggestions")

@@ -119,9 +119,8 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     """Return the numbers of the versions before and after one."""
     if number not in numbers:
         return None, None
-    at = numbers.index(number)
-    after = numbers[at + 1] if at + 1 < len(numbers) else None
-    return (numbers[at - 1] if at else None), after
+    at, padded = numbers.index(number), [None, *numbers, None]
+    return padded[at], padded[at + 2]
 
 
 def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:

@@ -1,7 +1,6 @@
 """What changed lately: a list of changed blocks, and the same as an Atom feed."""
 
 import time
-from dataclasses import dataclass
 from math import inf
 
 from starlette.responses import Response
@@ -18,34 +17,21 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
 
-_MOST, _MOST_IN_FEED = 10, 30  # changes: to compare two versions takes 10 ms or more
+_MOST = 10  # changes: to compare two versions takes 10 ms or more
 _MOST_SEEN_BLOCKS = 8  # of a change
 _ALL = "all"
 _SHARE_OF_TIME = 0.6  # of what a request may take, after which no more is compared
 _INSTANT = 2e-6  # seconds; as finely as a time is written
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Changes, the newest first.
-
-    Attributes:
-        next: Time of the first change that is not among them; None if all are.
-        late: Whether there was no time to compare more.
-    """
-
-    changes: list[WatchedChange]
-    next: float | None = None
-    late: bool = False
-
-
 def watch_page(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
-    wrong = ""
+    changes: list[WatchedChange] = []
+    following, is_late, wrong = None, False, ""
     try:
-        found = _changes(context, arguments, form, _MOST)
+        changes, following, is_late = _changes(context, arguments, form)
     except SearchError as error:
-        found, wrong = _Found([]), str(error)
+        wrong = str(error)
     return page(
         arguments,
         "watch",
@@ -53,23 +39,19 @@ def watch_page(context: Context, arguments: Arguments) -> Response:
         form=form,
         kinds=CHANGE_KINDS,
         most=_MOST_SEEN_BLOCKS,
-        changes=found.changes,
+        changes=changes,
         feed="" if wrong else address("/watch.atom", **form),
-        until="" if found.next is None else _written(found.next + _INSTANT),
-        late=found.next if found.late else None,
+        until="" if following is None else _written(following + _INSTANT),
+        late=following if is_late else None,
         wrong=wrong,
     )
 
 
 def watch_feed(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
-    try:
-        found = _changes(context, arguments, form, _MOST_IN_FEED)
-    except SearchError as error:
-        raise Problem(400, "selector", error=error) from None
     browser = str(arguments.request.base_url)
     feed = atom_feed(
-        found.changes,
+        _changes(context, arguments, form)[0],
         title=feed_title(form["url"] or form["site"], form["kind"], form["css"]),
         archive=shown(context.uri),
         browser=browser,
@@ -78,7 +60,13 @@ def watch_feed(context: Context, arguments: Arguments) -> Response:
     return Response(feed, media_type=MEDIA_TYPE)
 
 
-def _changes(context: Context, arguments: Arguments, form: dict[str, str], most: int) -> _Found:
+def _changes(
+    context: Context, arguments: Arguments, form: dict[str, str]
+) -> tuple[list[WatchedChange], float | None, bool]:
+    """Return changes, the newest first, and of the first that is not among them the time.
+
+    That is None if all are; the last says whether there was no time to compare more.
+    """
     since, until = arguments.time("since"), arguments.time("until")
     watch = Watch(
         _kinds(form),
@@ -99,10 +87,10 @@ def _changes(context: Context, arguments: Arguments, form: dict[str, str], most:
         context.archive, _urls(context, form), watch, read=context.page, stop=stop
     )
     for change in found:
-        if len(changes) == most:
-            return _Found(changes, change.time)
+        if len(changes) == _MOST:
+            return changes, change.time, False
         changes.append(change)
-    return _Found(changes, unseen[0], late=True) if unseen else _Found(changes)
+    return changes, unseen[0] if unseen else None, bool(unseen)
 
 
 def _urls(context: Context, form: dict[str, str]) -> dict[str, float]:
@@ -112,7 +100,7 @@ def _urls(context: Context, form: dict[str, str]) -> dict[str, float]:
         if not versions:
             raise Problem(404, "url", url=url)
         return {versions[0].url: inf}
-    if site and site not in archive.hosts():
+    if site and next(archive.urls(site), None) is None:
         raise Problem(404, "host", host=site)
     return archive.changed_urls(site or None)
 

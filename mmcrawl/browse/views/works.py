@@ -13,10 +13,10 @@ from mmcrawl.browse.catalogue import asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of, table, wants_table
 from mmcrawl.browse.rendering import page, player_policy
-from mmcrawl.errors import EntryError, MissingRecordError
+from mmcrawl.browse.replay.serving import ranged
+from mmcrawl.errors import EntryError
 from mmcrawl.media.files import FolderFiles, MediaFiles
 from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
-from mmcrawl.works.catalogue import Catalogue
 from mmcrawl.works.corrections import FIELDS, Correction, checked
 from mmcrawl.works.exporting.article import PLAYED
 from mmcrawl.works.exporting.exporter import file_path, path_of_part
@@ -32,7 +32,6 @@ _SET = "set."  # begin of the names of these fields in the form: the list is nar
 _LONGEST = 10_000
 _SEPARATORS = re.compile("[,，、;；]")
 _BATCH = 1 << 18  # bytes
-_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 _COLUMNS: dict[str, Callable[[Entry], object]] = {
@@ -109,7 +108,7 @@ def work_page(context: Context, arguments: Arguments) -> Response:
 def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]) -> Response:
     """Show all that is known of a work, and play it; a form keeps what is wrong in it."""
     with context.catalogue.open() as records:
-        work = _work(records, arguments.text("id", longest=100))
+        work = records.find(arguments.text("id", longest=100))
         found = records.row(work.id) or {}
     collections = context.catalogue.collections()
     inside = [one for one in collections if any(m.work == work.id for m in one.members)]
@@ -141,7 +140,7 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
 
 def work_picture(context: Context, arguments: Arguments) -> Response:
     with context.catalogue.open() as records:
-        work = _work(records, arguments.text("id", longest=100))
+        work = records.find(arguments.text("id", longest=100))
     films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
     with context.catalogue.collection() as collection:
         for film in films:
@@ -156,7 +155,7 @@ def work_file(context: Context, arguments: Arguments) -> Response:
     """Answer with the bytes of a file that is kept, or of one that an animation loads."""
     id_, number = arguments.request.path_params["id"], arguments.request.path_params["number"]
     with context.catalogue.open() as records:
-        work = _work(records, id_)
+        work = records.find(id_)
     if number >= len(work.files) or not work.files[number].digest:
         raise Problem(404, "file")
     file = work.files[number]
@@ -190,7 +189,7 @@ def describe_works(context: Context, form: Form) -> str:
 def correct_work(context: Context, form: Form) -> str | Response:
     id_ = form.text("id", longest=100)
     with context.catalogue.open() as records:
-        values, wrong = _corrections(form, _work(records, id_))
+        values, wrong = _corrections(form, records.find(id_))
         if values and not wrong:
             records.correct([Correction(id_, values)])
     return _shown_work(context, form, wrong) if wrong else form.to("/work", id=id_)
@@ -216,13 +215,6 @@ def change_works(context: Context, form: Form) -> str | Response:
         records.correct([Correction(id_, values) for id_ in ticked])
     wanted = asked(form)
     return form.to("/works", q=wanted.query, **dict(wanted.facets))
-
-
-def _work(records: Catalogue, id_: str) -> Work:
-    try:
-        return records.find(id_)
-    except MissingRecordError:
-        raise Problem(404, "work", id=id_) from None
 
 
 def _corrections(form: Form, work: Work) -> tuple[dict[str, Any], dict[str, str]]:
@@ -296,31 +288,10 @@ def kept_file(
     source = files.open(digest)
     if not size:
         return StreamingResponse(_batches(source), media_type=media_type, headers=headers)
-    headers["Accept-Ranges"] = "bytes"
-    part = _part(wanted, size)
-    if part is not None and not part:
-        source.close()
-        return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
-    status = 200 if part is None else 206
-    part = range(size) if part is None else part
-    headers["Content-Length"] = str(len(part))
-    if status == 206:
-        headers["Content-Range"] = f"bytes {part[0]}-{part[-1]}/{size}"
+    status, told, part = ranged(wanted, size)
+    headers |= told | {"Content-Length": str(len(part))}
     source.seek(part.start)
     return StreamingResponse(_batches(source, len(part)), status, headers, media_type)
-
-
-def _part(wanted: str, size: int) -> range | None:
-    """Return the bytes that a header ``Range`` asks for; None for all, also where it is no range.
-
-    >>> _part("bytes=-4", 10), _part("bytes=12-", 10), _part("lines=1-2", 10)
-    (range(6, 10), range(12, 10), None)
-    """
-    found = _RANGE.fullmatch(wanted.strip())
-    first, last = found.groups() if found else ("", "")
-    if first and not (last and int(last) < int(first)):
-        return range(int(first), min(int(last) + 1, size) if last else size)
-    return range(max(0, size - int(last)), size) if last and not first else None
 
 
 def _batches(source: BinaryIO, left: int | None = None) -> Iterator[bytes]:
