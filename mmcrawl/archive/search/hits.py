@@ -172,22 +172,27 @@ def read_hit(page: ArchivedPage, hit: Hit) -> ArchivedHit:
 def snippet_of(text: str, words: Sequence[Term]) -> Snippet:
     """Return where most of the words occur close together, marked; else the beginning."""
     lines = " · ".join(text.split("\n"))
-    best = 0
+    best, head = 0, ""
+    found: list[tuple[int, int, int]] = []
     for size in (_FIRST, len(lines)) if words else ():
-        best, most = _closest(sorted(_places(lines[: _word_end(lines, size)], words)))
+        head = lines[: _word_end(lines, size)]
+        found = sorted(_places(head, words))
+        best, most = _closest(found)
         if most == len(words) or size >= len(lines):
             break  # further down they cannot be closer
     start, end = _window(lines, best)
+    if words and end > len(head):
+        found = sorted(_places(lines[: _word_end(lines, end)], words))
     before, after = "…" if start else "", "…" if end < len(lines) else ""
     marks: list[tuple[int, int]] = []
-    for first, last, _ in sorted(_places(lines[start : _word_end(lines, end)], words)):
-        if start + last > end:
+    for first, last, _ in found:
+        if first < start or last > end:
             continue
         if marks and first < marks[-1][1]:  # pairs of characters overlap
             marks[-1] = marks[-1][0], max(marks[-1][1], last)
         else:
             marks.append((first, last))
-    shift = len(before)
+    shift = len(before) - start
     shifted = tuple((first + shift, last + shift) for first, last in marks)
     return Snippet(before + lines[start:end] + after, shifted)
 
