@@ -9,11 +9,10 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.archive.archive import Archive
-    from mmcrawl.archive.atom import atom_feed, feed_title
+    from mmcrawl.archive.comparing.atom import atom_feed, feed_title
     from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
-    from mmcrawl.archive.copying import copy_archive
+    from mmcrawl.archive.comparing.watching import Watch, WatchedChange, watched_changes
     from mmcrawl.archive.index import CONTENTS
-    from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
     from mmcrawl.archive.levels import MEMORY, REVIEW, LevelManager
     from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
     from mmcrawl.archive.model import (
@@ -61,8 +60,9 @@ with lazy_imports(__name__):
         as_filter,
         open_search,
     )
-    from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
-    from mmcrawl.archive.writer_process import ProcessStore
+    from mmcrawl.archive.storing.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
+    from mmcrawl.archive.storing.writer_process import ProcessStore
+    from mmcrawl.archive.upkeep.copying import copy_archive
 
 __all__ = [
     "LARGEST_BODY",

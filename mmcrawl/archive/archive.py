@@ -9,11 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
-from mmcrawl.archive.checking import Checker
 from mmcrawl.archive.comparing.change_kinds import noted_changes
 from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
-from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
@@ -33,8 +31,10 @@ from mmcrawl.archive.model import (
     Visit,
     as_unix_time,
 )
-from mmcrawl.archive.purging import purge
 from mmcrawl.archive.revisits import Pair
+from mmcrawl.archive.upkeep.checking import Checker
+from mmcrawl.archive.upkeep.counting import stats_of
+from mmcrawl.archive.upkeep.purging import purge
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
 
@@ -50,7 +50,8 @@ class Archive:
 
     What :meth:`store` and :meth:`note_unchanged` return from is durable. Methods may be called
     from several threads; one at a time writes. All methods raise
-    :class:`~mmcrawl.errors.StoreError` when the store fails.
+    :class:`~mmcrawl.errors.StoreError` when the store fails, and for a URL, a version or a block
+    that is not stored, was purged, or is damaged.
 
     A URL is kept as given. Looking one up finds it under any spelling that the frontier holds for
     the same page (:func:`mmcrawl.frontier.urls.canonical`), the exact one first.
@@ -134,12 +135,9 @@ class Archive:
 
         Args:
             url: Any spelling of it.
-            time: Of the request, in Unix seconds.
+            time: Of the request, in Unix seconds; the URL must have a version up to then.
             status: Of the answer, 0 for none. A failure (:func:`mmcrawl.archive.revisits.is_answer`
                 says what is none) is kept among the visits, and saw nothing of the page.
-
-        Raises:
-            StoreError: the URL has no version up to that time.
         """
         time = as_unix_time(time)
         with self._writing:
@@ -204,36 +202,20 @@ class Archive:
 
         Args:
             url: Any spelling of it.
-            at: Unix seconds, or a datetime (UTC if it names no zone).
-
-        Raises:
-            ValueError: `at` is no time (NaN).
-            StoreError: the URL is not stored, or its first version is later: the message names it.
+            at: Unix seconds, or a datetime (UTC if it names no zone); a ValueError if NaN.
         """
         return self._lookup.version_at(url, as_unix_time(at) if at is not None else None)
 
     def version(self, url: str, number: int) -> Version:
-        """Return a version by its number.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """Return a version by its number."""
         return self._lookup.version(url, number)
 
     def rebuild(self, version: Version) -> Capture:
-        """Return the page byte for byte, checked against its digest.
-
-        Raises:
-            StoreError: it is damaged, or was purged.
-        """
+        """Return the page byte for byte, checked against its digest."""
         return version.capture(self._lookup.read(version)[1])
 
     def page(self, version: Version) -> ArchivedPage:
-        """Return a version with its bytes; tree, blocks and texts are made when asked for, once.
-
-        Raises:
-            StoreError: it is damaged, or was purged.
-        """
+        """Return a version with its bytes; tree, blocks and texts are made when asked for, once."""
         entry, body = self._lookup.read(version)
         return ArchivedPage(version, body, entry.blocks(body, version.encoding))
 
@@ -243,7 +225,6 @@ class Archive:
         What is no page is one block of all its bytes.
 
         Raises:
-            StoreError: it is damaged, or was purged.
             BlockError: it is to be cut by a partitioner that is not installed here.
         """
         return self.page(version).blocks
@@ -251,13 +232,8 @@ class Archive:
     def block(self, digest: str) -> BlockLife:
         """Return on which pages a block stands and stood, in which versions, from when to when.
 
-        Reads what stands beside the pages of each version, and the pages that have it.
-
-        Args:
-            digest: Of the block; its first 6 hex digits at least.
-
-        Raises:
-            StoreError: there is no such block, several begin so, or a page is damaged.
+        Reads what stands beside the pages of each version, and the pages that have it. Of `digest`
+        the first 6 hex digits are enough, if no other block begins so.
         """
         return life_of(self._index, self._reader, digest.lower())
 
@@ -265,9 +241,6 @@ class Archive:
         """Return what came with each version of a URL that none before had, in order of storing.
 
         Reads no page.
-
-        Raises:
-            StoreError: the URL is not stored.
         """
         return list(stored_anew(self._index, self._reader, self._lookup.known_url(url)))
 
@@ -277,7 +250,7 @@ class Archive:
         They may be of different URLs. What is no page is compared as a whole, without words.
 
         Raises:
-            StoreError, BlockError: as :meth:`blocks_of`.
+            BlockError: as :meth:`blocks_of`.
         """
         return difference(self.page(old), self.page(new))
 

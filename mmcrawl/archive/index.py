@@ -1,9 +1,10 @@
 """The index of an archive: where its records are. One implementation, on documents of any store.
 
 Records of versions and visits stand in *segments*, which are the archive; the other tables only say
-where, and can be made again from them (:mod:`mmcrawl.archive.checking`).
+where, and can be made again from them (:mod:`mmcrawl.archive.upkeep.checking`).
 
-* ``url``: by the URL itself; its number, its host, and how it stands: what was seen of it last.
+* ``url``: by its canonical form, and by the URL behind that if it is spelt otherwise; its number,
+  its host, and how it stands: what was seen of it last.
 * ``version``: by URL and number; time, status, and the place of its record.
 * ``visit``: of those that found what was known, by the place of the record.
 * ``stream``: by name, a host or ``#`` and the number of a URL; the next free place.
@@ -23,18 +24,21 @@ process dies; a check tells of it, and completes it.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time as clock
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
 from math import inf
+from operator import attrgetter
 from typing import Any, ClassVar
 from zlib import crc32
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.urls import host_of, url_key
+from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.store.documents import (
     BLOB,
     KEY,
@@ -53,7 +57,11 @@ SHIFT = 32
 NUMBERS = 24
 """Bits of the number of a version in its key."""
 
-_NUMBER = (1 << SHIFT) - 1
+_OTHERWISE = "\n"  # in a key before a URL that is not canonical; no canonical one has it
+# The begin of a URL that is also that of its canonical form, whatever follows.
+_AS_IT_IS = re.compile(
+    r"https?://(?:[a-z0-9-]+\.)*(?:[a-z0-9-]+(?=[:/])(?:/(?!\.)[A-Za-z0-9._~-]*)*+)?"
+)
 _ATTEMPTS = 1_000
 _LARGE = 7 << 20  # bytes; a document of a server holds two of these
 _CLAIMED = 60.0  # seconds after which who claimed a segment is taken for dead; it takes a few
@@ -64,16 +72,15 @@ _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment 
 CONTENTS = Contents(
     "archive",
     "mmca",
-    7,
+    8,
     "archive_",
     (
         Table(
             "url",
             {
-                **{"id": int, "host": str, "alias": int, "own": int, "last": int, "seen": float},
+                **{"id": int, "host": str, "own": int, "last": int, "seen": float},
                 **{"version": int, "at": int},
             },
-            (("id",), ("alias",)),
         ),
         Table("version", {"time": float, "status": int, "at": int}, numbered=True),
         Table(
@@ -82,13 +89,10 @@ CONTENTS = Contents(
             (("url", "time"),),
             numbered=True,
         ),
-        Table("stream", {"id": int, "next": int}, (("id",),)),
+        Table("stream", {"id": int, "next": int}),
         Table(
             "segment",
-            {
-                **dict.fromkeys(_SHOWN, int),
-                **{"head": bytes, "data": bytes},
-            },
+            {**dict.fromkeys(_SHOWN, int), "head": bytes, "data": bytes},
             (("stream", "first"), ("level",)),
         ),
         Table("part", BLOB),
@@ -115,6 +119,20 @@ def stream_of(at: int) -> int:
     return at >> SHIFT
 
 
+def key_of(url: str) -> str:
+    """Return what a URL is kept under.
+
+    Raises:
+        ValueError: it is no URL.
+    """
+    page = canonical(url)
+    return url if url == page else f"{page}{_OTHERWISE}{url}"
+
+
+def _url_of(key: str) -> str:
+    return key.partition(_OTHERWISE)[2] or key
+
+
 class _Row:
     """What is kept as a document, apart from its key."""
 
@@ -135,7 +153,6 @@ class UrlRow(_Row):
         url: As given.
         id: Its number.
         host: Lower case, "" if it has none.
-        alias: Of all spellings of the same page (:func:`mmcrawl.frontier.urls.url_key`).
         own: 1 if its versions go to a stream of its own, 0 while they go to that of the host.
         last: The greatest number that a version of it ever had, 0 for none.
         seen: When it was visited last.
@@ -147,7 +164,6 @@ class UrlRow(_Row):
     url: str
     id: int
     host: str
-    alias: int
     own: int = 0
     last: int = 0
     seen: float = -inf
@@ -157,7 +173,12 @@ class UrlRow(_Row):
     @classmethod
     def new(cls, url: str, number: int) -> UrlRow:
         """Return the row of a URL that nothing is known of."""
-        return cls(url, number, host_of(url), url_key(0, url))
+        return cls(url, number, host_of(url))
+
+    @property
+    def key(self) -> str:
+        """What it is kept under: all spellings of a page stand together."""
+        return key_of(self.url)
 
     @property
     def stream(self) -> str:
@@ -214,6 +235,11 @@ class Segment(_Row):
         return f"{stream:08x}/{first:08x}/{int(clock.time()):08x}{secrets.token_hex(3)}"
 
     @property
+    def at(self) -> int:
+        """The place of its first record."""
+        return place(self.stream, self.first)
+
+    @property
     def end(self) -> int:
         """The number behind that of its last record."""
         return self.first + self.entries
@@ -225,7 +251,7 @@ class Segment(_Row):
 
     def holds(self, at: int) -> bool:
         """Return whether a place is in it."""
-        return stream_of(at) == self.stream and self.first <= (at & _NUMBER) < self.end
+        return self.at <= at < place(self.stream, self.end)
 
 
 Packed = tuple[Segment, bytes, bytes]
@@ -266,39 +292,42 @@ class Index:
 
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
         """Return the rows of those that are known of some URLs, given exactly."""
-        found = self.store.get("url", list(dict.fromkeys(urls)))
-        return {url: self.read_url(url, row) for url, row in found.items()}
+        keys = []
+        for url in dict.fromkeys(urls):
+            with suppress(ValueError):  # no URL that could be stored
+                keys.append(key_of(url))
+        rows = (self.read_url(*row) for row in self.store.get("url", keys).items())
+        return {row.url: row for row in rows}
 
-    def url(self, url: str) -> UrlRow | None:
-        """Return the row of exactly this URL."""
-        return self.urls_named([url]).get(url)
+    def spellings(self, url: str) -> list[UrlRow]:
+        """Return the rows of all spellings of a page.
 
-    def urls_by_alias(self, alias: int) -> list[UrlRow]:
-        """Return the rows of all spellings, in the order in which they came."""
-        return self._urls(("alias", "=", alias), order=("id",))
-
-    def url_by_id(self, number: int) -> UrlRow | None:
-        """Return a row by its number."""
-        return next(iter(self._urls(("id", "=", number))), None)
+        Raises:
+            ValueError: it is no URL that could be stored.
+        """
+        page = canonical(url)
+        return self._urls((KEY, ">=", page), (KEY, "<", page + chr(ord(_OTHERWISE) + 1)))
 
     def changed_urls(self, host: str | None) -> dict[str, float]:
         """Return those with two versions or more, purged ones too, with their last visits."""
         where: list[Condition] = [("last", ">", 1)]
         where += [] if host is None else [("host", "=", host)]
-        rows = self.store.range("url", *where, fields=("seen",))
-        return {url: float(row["seen"]) for url, row in rows}
+        return {row.url: row.seen for row in self._urls(*where)}
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
-        """Yield the rows with a version, purged ones too, in the order of URLs (code points)."""
+        """Yield the rows with a version, purged ones too, in the order of their keys."""
         where: list[Condition] = [("last", ">", 0)]
         if host is not None:
             where.append(("host", "=", host))
-        if prefix:
-            where.append((KEY, ">=", prefix))
-        for url, row in self.store.range("url", *where):
-            if prefix and not url.startswith(prefix):
+        begin = _AS_IT_IS.match(prefix or "")
+        if begin:
+            where.append((KEY, ">=", begin[0]))
+        for key, row in self.store.range("url", *where):
+            if begin and not key.startswith(begin[0]):
                 return
-            yield self.read_url(url, row)
+            url = self.read_url(key, row)
+            if url.url.startswith(prefix or ""):
+                yield url
 
     def hosts(self) -> list[str]:
         """Return the hosts of all URLs in order."""
@@ -309,30 +338,29 @@ class Index:
         """Return the rows of URLs, made now where there is none."""
         first = self.take("url", len(urls))
         rows = {url: UrlRow.new(url, first + n) for n, url in enumerate(urls)}
-        taken = self.store.insert_new("url", {url: row.document for url, row in rows.items()})
-        return rows | (self.urls_named(taken) if taken else {})
+        taken = self.store.insert_new("url", {row.key: row.document for row in rows.values()})
+        return rows | (self.urls_named(map(_url_of, taken)) if taken else {})
 
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
         """Keep how URLs stand, unless others have noted more."""
         changes: list[Change] = []
         for row in rows:
             is_behind = ("last", "<=", row.last), ("seen", "<=", row.seen)
-            changes.append((((KEY, "=", row.url), *is_behind), row.document))
+            changes.append((((KEY, "=", row.key), *is_behind), row.document))
         if self.store.change("url", changes) < len(rows):
             # Another process has removed one while this one wrote a version of it.
-            self.store.insert_new("url", {row.url: row.document for row in rows})
+            self.store.insert_new("url", {row.key: row.document for row in rows})
 
     def put_url(self, row: UrlRow) -> None:
         """Write how a URL stands, whatever was noted before."""
-        self.store.put("url", {row.url: row.document})
+        self.store.put("url", {row.key: row.document})
 
-    def _urls(self, *where: Condition, order: tuple[str, ...] = ()) -> list[UrlRow]:
-        rows = self.store.range("url", *where, order=order)
-        return [self.read_url(url, row) for url, row in rows]
+    def _urls(self, *where: Condition) -> list[UrlRow]:
+        return [self.read_url(*row) for row in self.store.range("url", *where)]
 
-    def read_url(self, url: str, row: Document) -> UrlRow:
-        """Return a URL, given its document."""
-        return UrlRow(url, **self._whole("url", row))
+    def read_url(self, key: str, row: Document) -> UrlRow:
+        """Return a URL, given its key and its document."""
+        return UrlRow(_url_of(key), **self._whole("url", row))
 
     # -- numbers ------------------------------------------------------------------------------
 
@@ -380,7 +408,7 @@ class Index:
             first = self.take("stream", len(missing))
             rows = {name: {"id": first + n, "next": 0} for n, name in enumerate(missing)}
             taken = self.store.insert_new("stream", rows)
-            known |= {name: (row["id"], 0) for name, row in rows.items() if name not in taken}
+            known |= {name: (row["id"], 0) for name, row in rows.items()}
             known |= self._found_streams(taken)
         return known
 
@@ -414,14 +442,8 @@ class Index:
 
     def all_segments(self) -> Iterator[list[Segment]]:
         """Yield the segments of each stream in order, with those that others stand in place of."""
-        some: list[Segment] = []
-        for segment in self._segments():
-            if some and some[0].stream != segment.stream:
-                yield some
-                some = []
-            some.append(segment)
-        if some:
-            yield some
+        for _, segments in groupby(self._segments(), key=attrgetter("stream")):
+            yield [*segments]
 
     def replaced_by(self, segment: Segment) -> list[Segment]:
         """Return those that a segment stands in place of: a process died before it removed them."""
@@ -436,13 +458,9 @@ class Index:
             yield Segment(key, **{n: v if type(v) is int else -1 for n, v in numbers.items()})
 
     def streams(self, *where: Condition) -> list[int]:
-        """Return the streams that have segments of a kind, by default any, in order."""
+        """Return the streams that have segments, by default any, in order."""
         rows = self.store.range("segment", *where, fields=("stream",))
         return sorted({self._whole("segment", row, ("stream",))["stream"] for _, row in rows})
-
-    def tails(self) -> list[int]:
-        """Return the streams that have segments that are still to be sealed."""
-        return self.streams(("level", "=", 0))
 
     def _segments(self, *where: Condition, order: tuple[str, ...] = ()) -> Iterator[Segment]:
         for key, row in self.store.range("segment", *where, order=order, fields=_SHOWN):
@@ -474,7 +492,7 @@ class Index:
         packed: Packed,
         *,
         base: Segment | None = None,
-        still: Callable[[], bool] = lambda: True,
+        unless: Callable[[], object] = lambda: False,
     ) -> bool:
         """Put one segment in place of others with the same records.
 
@@ -486,7 +504,7 @@ class Index:
             old: Those that go.
             packed: What comes.
             base: Whose bodies are its dictionary: it may not go meanwhile.
-            still: Is asked when no other may replace these: whether it is still to be done.
+            unless: Is asked when no other may replace these: what speaks against it.
 
         Returns:
             False, and nothing done, if one of those is gone, or another process is at it.
@@ -496,14 +514,12 @@ class Index:
         with self.writing():
             taken = self.store.insert_new("reservation", {key: {"heir": heir} for key in keys})
             there = {segment.key for segment in self._segments((KEY, "in", keys))}
-            if taken or len(there) < len(keys) or not still():
+            if taken or len(there) < len(keys) or unless():
                 self._give_up_reservations(keys, taken, heir)
                 return False
             self.add_segments([packed])
-            reservations = self.store.get("reservation", keys)
-            if {reservation["heir"] for reservation in reservations.values()} != {heir} or len(
-                reservations
-            ) < len(keys):
+            held = self.store.get("reservation", keys).values()
+            if [row["heir"] for row in held] != [heir] * len(keys):
                 self.remove_segments([packed[0]])
                 self._give_up_reservations(keys, (), heir)
                 return False
@@ -551,14 +567,12 @@ class Index:
 
     def version(self, url: int, number: int) -> VersionRow | None:
         """Return one version."""
-        key = url << NUMBERS | number
-        return self.versions_by_key([key]).get(key)
+        return next(iter(self.versions_by_key([url << NUMBERS | number]).values()), None)
 
     def versions_by_key(self, keys: Collection[int]) -> dict[int, VersionRow]:
         """Return versions by their keys."""
-        return {
-            key: self.read_version(key, row) for key, row in self.store.get("version", keys).items()
-        }
+        rows = self.store.get("version", keys)
+        return {key: self.read_version(key, row) for key, row in rows.items()}
 
     def versions(self, url: int) -> list[VersionRow]:
         """Return the versions of a URL by number."""
@@ -566,21 +580,19 @@ class Index:
 
     def version_at(self, url: int, time: float | None) -> VersionRow | None:
         """Return the version with the greatest time up to `time`, of several the last number."""
-        until = [("time", "<=", time)] if time is not None else []
-        return self._one_version(url, until, backwards=True)
+        rows = self._first("version", *_all_of(url), *_up_to(time), backwards=True)
+        return next((self.read_version(*row) for row in rows), None)
 
     def version_after(self, url: int, time: float) -> VersionRow | None:
         """Return the version with the least time after `time`, of several the first number."""
-        return self._one_version(url, [("time", ">", time)])
-
-    def _one_version(
-        self, url: int, where: Sequence[Condition], *, backwards: bool = False
-    ) -> VersionRow | None:
-        order = ("time", KEY)
-        rows = self.store.range(
-            "version", *_all_of(url), *where, order=order, limit=1, backwards=backwards
-        )
+        rows = self._first("version", *_all_of(url), ("time", ">", time))
         return next((self.read_version(*row) for row in rows), None)
+
+    def _first(
+        self, table: str, *where: Condition, backwards: bool = False
+    ) -> Iterator[tuple[Any, Document]]:
+        order = ("time", KEY)
+        return self.store.range(table, *where, order=order, limit=1, backwards=backwards)
 
     def read_version(self, key: int, row: Document) -> VersionRow:
         """Return a version, given its key and its document."""
@@ -597,12 +609,12 @@ class Index:
 
     def all_visits(self, url: int) -> Iterator[VisitRow]:
         """Yield the visits of a URL that found nothing new, by time, in the order of storing."""
-        return self._visits(("url", "=", url), order=("time", KEY))
+        rows = self.store.range("visit", ("url", "=", url), order=("time", KEY))
+        return (self.read_visit(*row) for row in rows)
 
     def visit_at(self, url: int, time: float | None) -> VisitRow | None:
         """Return the visit with the greatest time up to `time`, of those that found nothing new."""
-        until = [("time", "<=", time)] if time is not None else []
-        return self._one_visit(("url", "=", url), *until, backwards=True)
+        return self._one_visit(("url", "=", url), *_up_to(time), backwards=True)
 
     def visit_after(self, url: int, time: float) -> VisitRow | None:
         """Return the visit with the least time after `time`, of those that found nothing new."""
@@ -611,16 +623,12 @@ class Index:
 
     def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
         """Return the last visit in a time that found a version and has a head."""
-        where: list[Condition] = [("version", "=", version.number), ("headed", "=", 1)]
-        span = ("time", ">", after), ("time", "<=", until)
-        return self._one_visit(("url", "=", version.url), *where, *span, backwards=True)
+        which = ("url", "=", version.url), ("version", "=", version.number), ("headed", "=", 1)
+        return self._one_visit(*which, ("time", ">", after), *_up_to(until), backwards=True)
 
     def _one_visit(self, *where: Condition, backwards: bool = False) -> VisitRow | None:
-        rows = self._visits(*where, order=("time", KEY), limit=1, backwards=backwards)
-        return next(rows, None)
-
-    def _visits(self, *where: Condition, **how: Any) -> Iterator[VisitRow]:
-        return (self.read_visit(*row) for row in self.store.range("visit", *where, **how))
+        rows = self._first("visit", *where, backwards=backwards)
+        return next((self.read_visit(*row) for row in rows), None)
 
     def read_visit(self, at: int, row: Document) -> VisitRow:
         """Return a visit, given its place and its document."""
@@ -628,27 +636,25 @@ class Index:
 
     def remove(self, url: UrlRow, versions: Sequence[VersionRow], visits: Sequence[int]) -> None:
         """Forget versions of a URL, and visits by their places; the URL too if nothing is left."""
-        for start in range(0, len(visits), _AT_ONCE):  # none is ever left without its version
-            self.store.delete("visit", (KEY, "in", visits[start : start + _AT_ONCE]))
-        for start in range(0, len(versions), _AT_ONCE):
-            keys = [row.key for row in versions[start : start + _AT_ONCE]]
-            self.store.delete("version", (KEY, "in", keys))
+        keys = [row.key for row in versions]
+        for table, gone in (("visit", visits), ("version", keys)):  # no visit without its version
+            for start in range(0, len(gone), _AT_ONCE):
+                self.store.delete(table, (KEY, "in", gone[start : start + _AT_ONCE]))
         self.store.delete("change", *below(f"{url.id:010x}"))
 
     def remove_url(self, url: UrlRow) -> None:
         """Forget a URL that has neither versions nor visits, unless another writes some now."""
-        self.store.delete("url", (KEY, "=", url.url), ("last", "=", url.last))
+        self.store.delete("url", (KEY, "=", url.key), ("last", "=", url.last))
 
     # -- what changed between versions --------------------------------------------------------
 
     def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
         """Return what is noted of two versions of a URL, by their numbers; their order counts."""
-        found = {}
-        for key, row in self.store.range("change", *below(f"{url:010x}")):
-            kinds = _read_kinds(key, str(row["kinds"]))
-            if kinds is not None:
-                found[int(key[11:17], 16), int(key[18:], 16)] = kinds
-        return found
+        rows = self.store.range("change", *below(f"{url:010x}"))
+        found = ((key, _read_kinds(key, str(row["kinds"]))) for key, row in rows)
+        return {
+            (int(k[11:17], 16), int(k[18:], 16)): kinds for k, kinds in found if kinds is not None
+        }
 
     def damaged_changes(self) -> list[str]:
         """Return the keys of what was noted of versions and is not as it was written."""
@@ -658,17 +664,14 @@ class Index:
     def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
         """Note the kinds of blocks that changed between versions; it goes when they do."""
         with self.writing():
-            rows = {
-                f"{url:010x}/{old:06x}/{new:06x}": kinds for (old, new), kinds in changes.items()
-            }
-            self.store.put(
-                "change", {key: {"kinds": _written_kinds(key, some)} for key, some in rows.items()}
-            )
+            rows = {f"{url:010x}/{old:06x}/{new:06x}": some for (old, new), some in changes.items()}
+            written = {key: {"kinds": _written_kinds(key, some)} for key, some in rows.items()}
+            self.store.put("change", written)
 
     # -- what is damaged ----------------------------------------------------------------------
 
     def losses(self) -> set[str]:
-        """Return what is lost and was told."""
+        """Return what is lost and was told, a sentence each."""
         return {key for key, _ in self.store.range("loss")}
 
     def note_losses(self, losses: Iterable[str]) -> None:
@@ -718,6 +721,10 @@ def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]
 
 def _all_of(url: int) -> tuple[Condition, Condition]:
     return (KEY, ">=", url << NUMBERS), (KEY, "<", url + 1 << NUMBERS)
+
+
+def _up_to(time: float | None) -> list[Condition]:
+    return [("time", "<=", time)] if time is not None else []
 
 
 def _written_kinds(key: str, kinds: Iterable[str]) -> str:

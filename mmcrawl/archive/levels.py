@@ -63,11 +63,7 @@ class LevelChoice:
 
 
 class LevelManager:
-    """Chooses levels.
-
-    Args:
-        archive: Where the history is.
-    """
+    """Chooses levels from the history in an archive."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive

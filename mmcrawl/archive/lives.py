@@ -103,19 +103,11 @@ class StoredAnew:
     new_layout: bool | None
 
 
-_Found = tuple[Entry, StoredBlock]
+_Found = tuple[str, Entry, StoredBlock]  # URL and record of a version, and its block
 
 
 def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
-    """Return the life of a block.
-
-    Args:
-        index, reader: Of the archive.
-        digits: Of its digest, the first ones at least.
-
-    Raises:
-        StoreError: these are too few, there is no such block or several, or a page is damaged.
-    """
+    """Return the life of the block whose digest begins so, see :meth:`Archive.block`."""
     if not _DIGEST.fullmatch(digits):
         raise StoreError(
             f"{digits!r} is no digest of a block; give {LEAST_DIGITS} to 16 hex digits, as"
@@ -126,21 +118,16 @@ def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
     for stream in index.streams():
         some, left = _blocks_in(index, reader, stream, digits)
         unsegmented += left
-        for version, block in some:
-            blocks.setdefault(block.digest, []).append((version, block))
+        for one in some:
+            blocks.setdefault(one[2].digest, []).append(one)
     if len(blocks) != 1:
         raise StoreError(_not_one(index, digits, sorted(blocks), unsegmented))
     ((digest, found),) = blocks.items()
-    block = found[0][1]
-    kinds = Counter(block.kind for _, block in found)
+    block = found[0][2]
+    kinds = Counter(block.kind for _, _, block in found)
     pages = _pages(index, found)
-    return BlockLife(
-        digest,
-        block.end - block.start,
-        tuple(k for k, _ in kinds.most_common()),
-        pages,
-        unsegmented,
-    )
+    known = tuple(kind for kind, _ in kinds.most_common())
+    return BlockLife(digest, block.end - block.start, known, pages, unsegmented)
 
 
 def _blocks_in(index: Index, reader: Reader, stream: int, digits: str) -> tuple[list[_Found], int]:
@@ -169,7 +156,8 @@ def _search(
         elif n in marked:
             body = reader.body(segment, n, entry)
             blocks = entry.columns.read(body, entry.facts.encoding)
-            found += [(entry, block) for block in blocks if block.digest.startswith(digits)]
+            url = head.about.urls[entry.url]
+            found += [(url, entry, block) for block in blocks if block.digest.startswith(digits)]
     return unsegmented
 
 
@@ -188,12 +176,11 @@ def _not_one(index: Index, digits: str, digests: Sequence[str], unsegmented: int
 
 def _pages(index: Index, found: Sequence[_Found]) -> tuple[BlockPage, ...]:
     """Return the pages that a block was found on, by URL."""
-    of_url: dict[int, dict[int, StoredBlock]] = {}
-    for version, block in found:
-        of_url.setdefault(version.url, {})[version.number] = block
-    rows = ((index.url_by_id(number), having) for number, having in of_url.items())
-    pages = (_page(index, row, having) for row, having in rows if row is not None)
-    return tuple(sorted(pages, key=lambda page: page.url))
+    of_url: dict[str, dict[int, StoredBlock]] = {}
+    for url, version, block in found:
+        of_url.setdefault(url, {})[version.number] = block
+    rows = index.urls_named(sorted(of_url))
+    return tuple(_page(index, rows[url], of_url[url]) for url in sorted(rows))
 
 
 def _page(index: Index, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPage:

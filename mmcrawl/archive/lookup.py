@@ -15,7 +15,6 @@ from mmcrawl.archive.index import NUMBERS, Index, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.model import Version, Visit, as_text
 from mmcrawl.archive.timeline import Event, events_of, headed, last_seen, next_seen
 from mmcrawl.errors import StoreError, UnreachableError
-from mmcrawl.frontier.urls import canonical, url_key
 
 REMEMBERED = 0.5
 """Seconds that the row of a version need not be asked for again."""
@@ -29,8 +28,7 @@ Failed = Callable[[str], object]
 class Lookup:
     """Finds the rows of URLs and versions in an archive, and makes versions of them.
 
-    Args:
-        index, reader: Of the archive.
+    What is not there, or damaged, is a StoreError.
     """
 
     def __init__(self, index: Index, reader: Reader) -> None:
@@ -45,32 +43,21 @@ class Lookup:
     def url(self, url: str) -> UrlRow | None:
         """Return the row of a URL in any spelling, the exact one first."""
         try:
-            key, wanted, _ = url_key(0, url), canonical(url), url.encode()
+            url.encode()
+            rows = self._index.spellings(url)
         except ValueError:
             return None  # no URL that could be stored
-        exact = self._index.url(url)
-        if exact is not None:
-            return exact
-        others = self._index.urls_by_alias(key)
-        return next((row for row in others if canonical(row.url) == wanted), None)
+        return min(rows, key=lambda row: (row.url != url, row.id), default=None)
 
     def known_url(self, url: str) -> UrlRow:
-        """Return the row of a URL in any spelling.
-
-        Raises:
-            StoreError: it is not stored.
-        """
+        """Return the row of a URL in any spelling; it must be stored."""
         row = self.url(url)
         if row is None:
             raise StoreError(f"{url} is not in archive {self._index.name}")
         return row
 
     def version(self, url: str, number: int) -> Version:
-        """Return a version of a URL by its number.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """Return a version of a URL by its number."""
         row = self.known_url(url)
         version = self._index.version(row.id, number) if 0 < number < 1 << NUMBERS else None
         if version is None:
@@ -78,11 +65,7 @@ class Lookup:
         return self.as_version(row, version)
 
     def version_at(self, url: str, time: float | None) -> Version:
-        """Return the version of a URL that was seen last up to a time, None for the last of all.
-
-        Raises:
-            StoreError: the URL is not stored, or its first version is later.
-        """
+        """Return the version of a URL that was seen last up to a time, None for the last of all."""
         row = self.known_url(url)
         seen = last_seen(self._index, row.id, time)
         if seen is not None:
@@ -126,11 +109,7 @@ class Lookup:
         return self._readable(url, row, None, failed) if head is not None else None
 
     def read(self, version: Version) -> tuple[Entry, bytes]:
-        """Return what was kept with a version, and its body.
-
-        Raises:
-            StoreError: it is gone, or damaged.
-        """
+        """Return what was kept with a version, and its body."""
         row = self.row_of(version)
         try:
             entry, body = self._reader.read(row)
@@ -143,34 +122,22 @@ class Lookup:
         return entry, body
 
     def _no_longer(self, version: Version) -> StoreError:
-        where = f"in archive {self._index.name}"
-        return StoreError(f"version {version.number} of {version.url} is no longer {where}")
+        name = f"version {version.number} of {version.url}"
+        return StoreError(f"{name} is no longer in archive {self._index.name}")
 
     def row_of(self, version: Version) -> VersionRow:
-        """Return the row of a version.
-
-        Raises:
-            StoreError: it is gone.
-        """
+        """Return the row of a version, as it is now or was just before."""
         row, met = self._met.get(_key(version), (None, -inf))
         if row is not None and clock.monotonic() - met < REMEMBERED:
             return row  # mostly it is read as soon as it was found
-        url = self._index.url(version.url)
+        url = self._index.urls_named([version.url]).get(version.url)
         row = self._index.version(url.id, version.number) if url is not None else None
         if row is None or row.time != version.time:
             raise self._no_longer(version)
         return row
 
     def as_version(self, url: UrlRow, row: VersionRow, headed: VisitRow | None = None) -> Version:
-        """Make a version of its row.
-
-        Args:
-            url, row: Its own.
-            headed: A visit that found it, whose headers are put in place of its own.
-
-        Raises:
-            StoreError: its record cannot be read.
-        """
+        """Make a version of its row; headers of a visit that found it stand in place of its own."""
         try:
             entry = self._reader.entry(row)
             head = self._reader.entry(headed).facts if headed is not None else None

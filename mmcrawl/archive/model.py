@@ -146,14 +146,9 @@ class Version:
 
     def capture(self, body: bytes = b"", *, time: float | None = None) -> Capture:
         """Return it as captured, with its body, at its own time or that of a later visit."""
+        at = self.time if time is None else time
         return Capture(
-            self.url,
-            body,
-            self.time if time is None else time,
-            self.status,
-            self.headers,
-            self.reason,
-            self.content_type,
+            self.url, body, at, self.status, self.headers, self.reason, self.content_type
         )
 
 
@@ -209,11 +204,8 @@ def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
     Args:
         blocks: Of one version, in the order of :meth:`Archive.blocks_of`.
     """
-    return [
-        block
-        for index, block in enumerate(blocks)
-        if index + 1 == len(blocks) or blocks[index + 1].level <= block.level
-    ]
+    levels = [*(block.level for block in blocks[1:]), 0]
+    return [block for block, behind in zip(blocks, levels, strict=False) if behind <= block.level]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ time: whatever was compared with one of those, and was equal, was not noted agai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, nextafter
 from typing import NamedTuple
 
@@ -20,17 +20,11 @@ from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """That a version was what a URL led to, when it was stored or at a later visit.
-
-    Attributes:
-        time: In Unix seconds.
-        version: What was seen; its own time is a later one where an earlier visit was stored late.
-    """
+class Seen(NamedTuple):
+    """That a version was what a URL led to, when it was stored or at a later visit."""
 
     time: float
-    version: VersionRow
+    version: VersionRow  # its own time is a later one where an earlier visit was stored late
 
 
 def last_seen(index: Index, url: int, time: float | None) -> Seen | None:
@@ -75,8 +69,8 @@ def standing_of(row: UrlRow, versions: Sequence[VersionRow], visits: Sequence[Vi
     """Return how a URL stands, given all its versions and visits; no number is given again."""
     times = [version.time for version in versions] + [visit.time for visit in visits]
     last = max((row.last, *(version.number for version in versions)))
-    fresh = replace(UrlRow.new(row.url, row.id), own=row.own, last=last)
-    fresh = replace(fresh, seen=max(times, default=-inf))
+    new, seen = UrlRow.new(row.url, row.id), max(times, default=-inf)
+    fresh = replace(new, own=row.own, last=last, seen=seen)
     line = line_of(versions, visits)
     found = line[-1].version if line else None
     return replace(fresh, version=found.number, at=found.at) if found is not None else fresh

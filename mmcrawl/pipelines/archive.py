@@ -12,9 +12,9 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
-from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake
 from mmcrawl.archive.model import Capture, Stored, Unchanged
-from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.archive.storing.intake import ArchiveStore, GroupStore, Intake
+from mmcrawl.archive.storing.writer_process import ProcessStore
 from mmcrawl.engine.crawls import Configuration
 from mmcrawl.engine.items import PageItem, RequisiteItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of

@@ -71,7 +71,7 @@ class SqliteStore:
         self._json = {table.name: table.json for table in contents.tables}
         self._lock = threading.RLock()
         self._is_together = False
-        schema = ";\n".join(line for table in contents.tables for line in _schema(table))
+        schema = ";\n".join(line for table in contents.tables for line in _schema(table, contents))
         self._kind = FileKind(
             contents.noun, contents.mark, contents.version, schema, contents.instead
         )
@@ -257,10 +257,13 @@ class SqliteStore:
                 self._is_together = False
 
 
-def _schema(table: Table) -> Iterator[str]:
+def _schema(table: Table, contents: Contents) -> Iterator[str]:
     columns = "".join(f", {name} {_TYPES[kind]} NOT NULL" for name, kind in table.fields.items())
     key = "INTEGER PRIMARY KEY" if table.numbered else "TEXT NOT NULL UNIQUE"
-    yield f"CREATE TABLE {table.name} (key {key}{columns}) STRICT"
+    options = "STRICT"
+    if contents.packed - {table.name} and not (table.numbered or table.orders):
+        key, options = "TEXT PRIMARY KEY", "STRICT, WITHOUT ROWID"  # each key is there once
+    yield f"CREATE TABLE {table.name} (key {key}{columns}) {options}"
     for order in table.orders:
         name = "_".join((table.name, *order))
         yield f"CREATE INDEX {name} ON {table.name} ({', '.join(order)})"

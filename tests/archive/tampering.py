@@ -3,7 +3,7 @@
 from typing import Any
 
 COLUMNS = {
-    "url": "key id host alias own last seen version at",
+    "url": "key id host own last seen version at",
     "version": "key time status at",
     "visit": "key url time version status headed",
     "stream": "key id next",

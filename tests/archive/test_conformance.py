@@ -153,6 +153,10 @@ def test_urls_and_hosts_in_order(archive, page):
     assert archive.hosts() == ["a.test", "b.test"]
     assert list(archive.urls(host="a.test")) == sorted(urls[3:])
     assert list(archive.urls(prefix="http://b.test/1")) == ["http://b.test/1", "http://b.test/10"]
+    archive.store(page(url="http://b.test:80/1?z=1&a=2"))
+    for prefix in ("http://b", "http://b.test:80/1?z"):
+        assert "http://b.test:80/1?z=1&a=2" in list(archive.urls(prefix=prefix))
+    archive.purge(url="http://b.test:80/1?z=1&a=2")
     assert list(archive.urls(host="c.test")) == []
     assert [v.url for v in archive.all_versions()] == sorted(urls)
 

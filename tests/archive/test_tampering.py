@@ -136,7 +136,10 @@ RESTORED = [
     ("URL", "DELETE FROM url WHERE key = 'http://b.test/'"),
     ("all URLs", "DELETE FROM url"),
     ("text", "UPDATE url SET key = 'http://x.test/' WHERE key = 'http://b.test/'"),
-    ("alias", "UPDATE url SET alias = 5 WHERE key = 'http://b.test/'"),
+    (
+        "page",
+        "UPDATE url SET key = 'http://x.test/' || char(10) || key WHERE key = 'http://b.test/'",
+    ),
     ("host", "UPDATE url SET host = 'x' WHERE key = 'http://b.test/'"),
     ("number of a URL", "UPDATE url SET id = id + 1000 WHERE key = 'http://b.test/'"),
     ("visit", f"DELETE FROM visit WHERE {VISIT_B}"),

@@ -56,7 +56,7 @@ STEPS = [
         signal.SIGINT,
     ),
     (
-        ("deaf", "mmcrawl.archive.checking", "Checker", "report"),
+        ("deaf", "mmcrawl.archive.upkeep.checking", "Checker", "report"),
         ("archive", "check", "a.db", "--repair"),
         "check is running",
         signal.SIGTERM,

@@ -43,7 +43,7 @@ SPIDER = """
 from threading import Lock
 from time import sleep
 
-import mmcrawl.archive.intake as intake
+import mmcrawl.archive.storing.intake as intake
 import mmcrawl.pipelines.archive
 from mmcrawl.archive import Archive
 from mmcrawl.errors import StoreError
@@ -246,7 +246,7 @@ import signal
 from time import sleep
 
 import mmcrawl.pipelines.archive
-from mmcrawl.archive.intake import Intake
+from mmcrawl.archive.storing.intake import Intake
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 put = Intake._store_patiently
@@ -367,12 +367,12 @@ def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: 
 ORPHANED = """
 import os, signal, sys
 from mmcrawl.archive import Capture
-from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.archive.storing.writer_process import ProcessStore
 from mmcrawl.store import child_process
 
 child_process._PROGRAM = '''
 from threading import Event
-from mmcrawl.archive.intake import ArchiveStore
+from mmcrawl.archive.storing.intake import ArchiveStore
 ArchiveStore.close = lambda _: Event().wait()
 ''' + child_process._PROGRAM
 store = ProcessStore(sys.argv[1], create=True)

@@ -61,13 +61,8 @@ def changed_kinds(difference: Difference) -> frozenset[str]:
 def main_text_changed(old: ArchivedPage, new: ArchivedPage, kinds: frozenset[str]) -> bool:
     """Return whether two versions say something else, apart from what stands around it.
 
-    Where one of them has no main text, blocks tell: of a kind that is kept, see
-    :data:`mmcrawl.blocks.kinds.KEPT`.
-
-    Args:
-        old, new: The versions.
-        kinds: Of the blocks that have other words; of none but advertisements and copyright, the
-            main text is the same.
+    Where one of them has no main text, the kinds of the blocks that have other words tell: some
+    are kept, see :data:`mmcrawl.blocks.kinds.KEPT`.
     """
     if kinds <= _BESIDE:
         return False
@@ -78,15 +73,10 @@ def main_text_changed(old: ArchivedPage, new: ArchivedPage, kinds: frozenset[str
 def shown_kinds(
     old: ArchivedPage, new: ArchivedPage, wanted: Collection[str], changed: Collection[str]
 ) -> Collection[str]:
-    """Return the kinds of the blocks to show where some are wanted, `MAIN_TEXT` among them or not.
+    """Return the kinds of the blocks to show where some of `CHANGE_KINDS` are wanted.
 
-    It stands for the blocks that are kept, where the main text changed; for all that changed, if
-    none of them is.
-
-    Args:
-        old, new: Two versions.
-        wanted: Of `CHANGE_KINDS`.
-        changed: Of the blocks that have other words.
+    `MAIN_TEXT` stands for the blocks that are kept, where the main text changed; for all that
+    changed, if none of them is.
     """
     kinds = frozenset(changed)
     if MAIN_TEXT not in wanted or not main_text_changed(old, new, kinds):
@@ -105,12 +95,6 @@ def noted_changes(
 
     `MAIN_TEXT` is among them if that changed. Two versions of which one cannot be read, or was
     purged, differ as a whole; that is not noted.
-
-    Args:
-        index, url: Where it is noted.
-        pairs: Asked for.
-        read: Returns a version by its number.
-        compare: Tells what became of its blocks.
     """
     known = index.changes(url)
     missing = sorted({*pairs} - known.keys())

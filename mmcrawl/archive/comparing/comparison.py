@@ -55,16 +55,8 @@ def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
         same_text = before.all_text is not None and before.all_text == after.all_text
         same_targets = not same_text or before.all_targets == after.all_targets
         headlines = changed_headlines(old, new, before.blocks, after.blocks)
-    return Difference(
-        old.version,
-        new.version,
-        tuple(changes),
-        layout_changed,
-        layout_words,
-        same_text,
-        same_targets,
-        headlines,
-    )
+    told = layout_changed, layout_words, same_text, same_targets, headlines
+    return Difference(old.version, new.version, tuple(changes), *told)
 
 
 class _Comparison:

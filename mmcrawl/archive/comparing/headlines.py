@@ -37,9 +37,7 @@ def changed_headlines(
 ) -> Headlines | None:
     """Return what became of the headlines; None where one of the pages is no front page.
 
-    Args:
-        old, new: The pages.
-        old_blocks, new_blocks: Their blocks, none inside of another.
+    Of the blocks of either none is inside of another.
     """
     if not (old.version.method and new.version.method):
         return None

@@ -49,12 +49,9 @@ class SharedText:
         self._once = {run for run in shared if occurring[0][run] == 1 == occurring[1][run]}
 
     def recut(self, side: int) -> dict[int, _Owner]:
-        """Return blocks of nothing but matched text, with those that have most of it.
+        """Return blocks of nothing but matched text, old (0) or new, with what has most of it.
 
         A block without text is there as well if all its pictures and links are.
-
-        Args:
-            side: 0 for old blocks, 1 for new ones.
         """
         compared, other = self._sides[side], self._sides[1 - side]
         found: dict[int, _Owner] = {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ def _gaps(starts: Sequence[int], sizes: Sequence[int], levels: bytes) -> bytes:
     expected = _Expected()
     gaps = []
     for start, size, level in zip(starts, sizes, levels, strict=True):
-        gap = start - expected.at(level)
+        gap = start - expected.at[level]
         gaps.append(gap << 1 if gap >= 0 else (-gap << 1) - 1)
         expected.note(start, size, level)
     return varints(gaps)
@@ -149,7 +149,7 @@ def _starts(gaps: Sequence[int], sizes: Sequence[int], levels: bytes) -> Iterato
     """Yield where blocks begin."""
     expected = _Expected()
     for number, size, level in zip(gaps, sizes, levels, strict=True):
-        start = expected.at(level) + (-((number + 1) >> 1) if number & 1 else number >> 1)
+        start = expected.at[level] + (-((number + 1) >> 1) if number & 1 else number >> 1)
         expected.note(start, size, level)
         yield start
 
@@ -161,25 +161,15 @@ class _Expected:
     """
 
     def __init__(self) -> None:
-        self._ends = [0] * (_DEEPEST + 2)  # of the last block of each level, or begin of its own
-
-    def at(self, level: int) -> int:
-        """Return the place for a block of a level."""
-        return self._ends[level]
+        self.at = [0] * (_DEEPEST + 2)  # by level
 
     def note(self, start: int, size: int, level: int) -> None:
-        """Take in a block."""
-        self._ends[level] = start + size
-        self._ends[level + 1] = start
+        self.at[level] = start + size
+        self.at[level + 1] = start
 
 
 def layout_of(blocks: Sequence[StoredBlock], size: int) -> list[tuple[int, int]]:
-    """Return the byte ranges between the blocks: one more than there are innermost blocks.
-
-    Args:
-        blocks: Of a page, in order.
-        size: Of the page in bytes.
-    """
+    """Return the byte ranges between the blocks of a page: one more than it has innermost ones."""
     innermost = leaves(blocks)
     ends = [0, *(block.end for block in innermost)]
     starts = [*(block.start for block in innermost), size]
@@ -201,11 +191,8 @@ def _path_column(paths: Sequence[str]) -> bytes:
     before: list[str] = []
     for path in paths:
         steps = path.split("/")
-        common = 0
-        for step, other in zip(steps, before, strict=False):
-            if step != other:
-                break
-            common += 1
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(steps, before, strict=False))
+        common = sum(1 for _ in pairs)
         lines.append(f"{common}/" + "/".join(steps[common:]))
         before = steps
     return "\n".join(lines).encode("utf-8", "surrogatepass")
@@ -257,14 +244,7 @@ def _written_topics(
 
 
 class _Words:
-    """The words of a page that stand in no tag, to count in.
-
-    Args:
-        body: The page.
-
-    Attributes:
-        starts, ends: Their byte ranges.
-    """
+    """The words of a page that stand in no tag, to count in: their byte ranges."""
 
     def __init__(self, body: bytes) -> None:
         codes = np.frombuffer(body, np.uint8)
@@ -276,14 +256,10 @@ class _Words:
         self.ends: list[int] = bounds[1::2].tolist()
 
     def place(self, at: int, start: int, size: int) -> tuple[int, ...]:
-        """Return the place of a piece, in words if it is some whole ones, else in bytes.
+        """Return the place of a piece behind `at`, in words if it is some whole ones, or in bytes.
 
         Told are how many words are before it, up to :data:`_MOST`, and how many it has, in one
         number from 1; and then, if need be, how many more are before it.
-
-        Args:
-            at: Where words are counted from.
-            start, size: Of the piece.
         """
         first = bisect_left(self.starts, start)
         last = bisect_left(self.ends, start + size, first)

@@ -82,27 +82,16 @@ class ArchivedPage:
 def stored_blocks(page: Partition) -> list[StoredBlock]:
     """Return the blocks of a page that was cut, as an archive keeps them."""
     return [
-        StoredBlock(
-            block.start,
-            block.end,
-            block.kind,
-            " ".join(block.topic.split()),
-            block.level,
-            block.path,
-            digest_of(block.content),
-        )
-        for block in page
+        StoredBlock(b.start, b.end, b.kind, topic, b.level, b.path, digest_of(b.content))
+        for b in page
+        for topic in [" ".join(b.topic.split())]
     ]
 
 
 def columns_of(capture: Capture, encoding: str, method: str, level: int) -> BlockColumns | None:
     """Return the blocks of a page that is to be stored; None if it cannot be cut.
 
-    Args:
-        capture: The page; if it brings blocks of this method and level, or says that it could not
-            be cut, it is not cut again.
-        encoding: Python codec name.
-        method, level: How it is to be cut.
+    If it brings blocks of this method and level, or says that it has none, it is not cut again.
     """
     body, given = capture.body, capture.blocks
     if given is not None:

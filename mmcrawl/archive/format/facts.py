@@ -88,14 +88,7 @@ def is_read_alike(capture: Capture, facts: Facts) -> bool:
 
 
 def as_version(url: str, entry: Entry, head: Facts | None = None) -> Version:
-    """Make a version of its entry.
-
-    Args:
-        url: As stored.
-        entry: Its own.
-        head: Of a visit that found it again; what that came with is put in place of what it was
-            captured with.
-    """
+    """Make a version of its entry; `head` is what a visit that found it again came with."""
     facts = entry.facts
     came = head if head is not None else facts
     return Version(

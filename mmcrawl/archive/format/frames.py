@@ -21,7 +21,7 @@ def compressed(
     """Return a frame whose window covers all of the data (up to 128 MB).
 
     Args:
-        data: At most 128 MB are searched for what repeats.
+        data: What it is to hold.
         level: Of zstd.
         checksum: Whether damage is to be noticed where no digest of the data is kept.
         like: What the data repeats much of, and will be there when it is read.
@@ -35,10 +35,8 @@ def compressed(
         write_content_size=True,
         write_dict_id=False,
     )
-    compressor = zstandard.ZstdCompressor(
-        dict_data=_dictionary(like), compression_params=parameters
-    )
-    return compressor.compress(data)
+    known = _dictionary(like)
+    return zstandard.ZstdCompressor(dict_data=known, compression_params=parameters).compress(data)
 
 
 def dictionary(content: bytes | memoryview) -> zstandard.ZstdCompressionDict:

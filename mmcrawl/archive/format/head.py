@@ -37,9 +37,9 @@ from mmcrawl.errors import StoreError
 GONE, VERSION, CUT, VISIT, HEADED = range(5)
 """Kinds of entries: purged; a version without and with blocks; a visit without and with headers."""
 
-_FORMAT = 9
+_FORMAT = 10
 _HEAD = struct.Struct("<BIII")
-_SIZE = struct.Struct("<I")
+_SIZES = struct.Struct("<II")  # of the columns, and of their frame; that of the digests is behind
 _AS_TIME, _AS_NUMBER = struct.Struct("<d"), struct.Struct("<q")  # the bits of a time
 _NOT_CUT = BlockColumns(*[b""] * len(BlockColumns._fields))
 # Rows of numbers: these, the lengths of cells, and one for each column of headers.
@@ -85,11 +85,7 @@ class Entry:
         return self.kind in (VISIT, HEADED)
 
     def blocks(self, body: bytes, encoding: str) -> list[StoredBlock] | None:
-        """Return the blocks in order, None if they are not kept.
-
-        Args:
-            body, encoding: Of the version.
-        """
+        """Return the blocks of a body in order, None if they are not kept."""
         return None if self.columns is None else self.columns.read(body, encoding)
 
 
@@ -115,13 +111,7 @@ class About:
 
 
 def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
-    """Return the head of a segment.
-
-    Args:
-        about: What it says of the segment; of URLs without entries nothing is kept.
-        entries: In order.
-        level: Of zstd. The frame has a checksum: no digest covers the headers.
-    """
+    """Return the head of a segment; it has checksums, as no digest covers the headers."""
     needed = {entry.url for entry in entries if entry.kind != GONE}
     urls = {str(number): url for number, url in sorted(about.urls.items()) if number in needed}
     told = [about.stream, about.number, about.first, about.level, urls, about.base]
@@ -144,12 +134,15 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
         [
             _HEAD.pack(_FORMAT, len(entries), len(what), len(planes)),
             *(what, planes),
-            *(entry.digest for entry in entries if entry.is_version),
             *(cell for column in zip(*cells, strict=True) for cell in column),
             *(text for column in texts for text in column),
         ]
     )
-    return _SIZE.pack(len(body)) + compressed(body, level, checksum=True)
+    digests = b"".join(entry.digest for entry in entries if entry.is_version)
+    frame = compressed(body, level, checksum=True)
+    # What hardly compresses stands apart: it would spoil the codes of what does.
+    apart = compressed(digests, level, checksum=True) if digests else b""
+    return _SIZES.pack(len(body), len(frame)) + frame + apart
 
 
 def _row(entry: Entry, shape: int, repeat: int) -> tuple[int, ...]:
@@ -173,7 +166,7 @@ class Head:
         raw: Bytes of the bodies.
     """
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, digests: bytes) -> None:
         form, count, what_size, planes_size = _HEAD.unpack_from(body)
         if form != _FORMAT:
             raise StoreError("a segment was written by another version of mmcrawl")
@@ -194,8 +187,9 @@ class Head:
         kinds = self._numbers[_KIND]
         is_version = (kinds == VERSION) | (kinds == CUT)
         start += planes_size
-        self._digests = start + _DIGEST * np.cumsum(is_version)  # where each ends
-        start += _DIGEST * int(np.count_nonzero(is_version))
+        size = _DIGEST * int(np.count_nonzero(is_version))
+        self._digests = decompressed(digests, size) if size else b""
+        self._digest_ends = _DIGEST * np.cumsum(is_version)
         lengths = rows[_LENGTHS:].ravel()
         ends = start + np.concatenate(([0], np.cumsum(lengths)))
         if int(ends[-1]) != len(body) or lengths.min(initial=0) < 0:
@@ -213,7 +207,8 @@ class Head:
     def weight(self) -> int:
         """Bytes that it takes in memory, roughly."""
         dates = sum(column.nbytes for column in self._dates.values())
-        return int(len(self._body) + self._numbers.nbytes + self._ends.nbytes + dates)
+        columns = self._numbers.nbytes + self._ends.nbytes + dates
+        return int(len(self._body) + len(self._digests) + columns)
 
     def span(self, index: int, entry: Entry) -> tuple[int, int]:
         """Return where the body of an entry begins and ends."""
@@ -229,8 +224,8 @@ class Head:
         cells = [self._body[start:end] for start, end in spans]
         dates = {column: int(behind[index]) for column, behind in self._dates.items()}
         facts = self._columns.facts(shape, time, cells[_CELLS:], dates)
-        end = int(self._digests[index])
-        digest = self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b""
+        end = int(self._digest_ends[index])
+        digest = self._digests[end - _DIGEST : end] if kind in (VERSION, CUT) else b""
         columns = BlockColumns(*cells[:_CELLS]) if kind == CUT else None
         return Entry(kind, url, number, time, status, facts, digest, size, columns)
 
@@ -258,8 +253,9 @@ def read_head(frame: bytes) -> Head:
         StoreError: it is damaged.
     """
     try:
-        (size,) = _SIZE.unpack_from(frame)
-        return Head(decompressed(frame[_SIZE.size :], size))
+        size, length = _SIZES.unpack_from(frame)
+        end = _SIZES.size + length
+        return Head(decompressed(frame[_SIZES.size : end], size), frame[end:])
     except (struct.error, ValueError, TypeError, IndexError) as error:
         raise StoreError(f"a head is damaged ({error})") from error
 
@@ -288,13 +284,6 @@ def packed(
             content += body
     head = written_head(about, entries, head_level)
     data = compressed(content, level, like=like) if content else b""
-    segment = Segment(
-        Segment.new_key(about.number, about.first),
-        about.number,
-        about.first,
-        len(entries),
-        len(content),
-        about.level,
-        len(head) + len(data),
-    )
-    return segment, head, data
+    identity = Segment.new_key(about.number, about.first), about.number, about.first
+    size = len(head) + len(data)
+    return Segment(*identity, len(entries), len(content), about.level, size), head, data

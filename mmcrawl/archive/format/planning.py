@@ -49,12 +49,7 @@ class Item:
     level: int | None = None
 
     def cut_by(self, capture: Capture, before: Facts) -> tuple[str, int]:
-        """Return how the page is to be cut: as wished, as before, as it was, else as usual.
-
-        Args:
-            capture: What was found.
-            before: Of the version before.
-        """
+        """Return how the page is to be cut: as wished, as before, as it was, else as usual."""
         given = capture.blocks
         return (
             self.method or before.method or (given.method if given else DEFAULT_METHOD),
@@ -162,10 +157,6 @@ def _unknown(row: VersionRow) -> Entry:
 
 class Round:
     """Decides on the visits of a batch, one after the other.
-
-    Args:
-        standings: Of their URLs.
-        cut: Cuts versions into the blocks that are kept; None if none are.
 
     Attributes:
         new: What is to be stored.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
@@ -80,7 +80,8 @@ class PurgedError(StoreError):
 
 
 class Reader:
-    """Finds records and bodies, and keeps what it decoded last. Any thread may ask.
+    """Finds records and bodies, and keeps what it decoded last. Any thread may ask; all that it
+    returns is there and undamaged, else a StoreError tells.
 
     A segment never changes, and no other ever has its name: what was decoded stays true, also when
     another process puts a segment in its place.
@@ -119,8 +120,7 @@ class Reader:
         Raises:
             StoreError: there is none.
         """
-        segment = self.segments_of([at]).get(at)
-        if segment is None:
+        if (segment := self.segments_of([at]).get(at)) is None:
             raise StoreError(f"archive {self._index.name} is damaged: a record is missing")
         return segment
 
@@ -135,19 +135,14 @@ class Reader:
             found |= self._known(wanted - found.keys())
         return found
 
-    def _known(self, places: Collection[int]) -> dict[int, Segment]:
-        by_stream: defaultdict[int, list[int]] = defaultdict(list)
-        for at in places:
-            by_stream[stream_of(at)].append(at)
+    def _known(self, places: Iterable[int]) -> dict[int, Segment]:
         found = {}
         with self._lock:
-            for stream, some in by_stream.items():
-                segments = self._segments.get(stream) or []
-                for at in some:
-                    number = at - place(stream, 0)
-                    n = bisect_right(segments, number, key=lambda segment: segment.first) - 1
-                    if n >= 0 and segments[n].holds(at):
-                        found[at] = segments[n]
+            for at in places:
+                segments = self._segments.get(stream_of(at)) or []
+                n = bisect_right(segments, at, key=lambda segment: segment.at) - 1
+                if n >= 0 and segments[n].holds(at):
+                    found[at] = segments[n]
         return found
 
     # -- heads and data -----------------------------------------------------------------------
@@ -185,12 +180,15 @@ class Reader:
             with suppress(StoreError):  # told to whoever asks for an entry of it
                 self._read_head(segments[key], frame)
 
-    def base_of(self, segment: Segment) -> Segment | None:
-        """Return the segment whose bodies are the dictionary of another's, None for none.
+    def held(self, places: Iterable[int]) -> dict[Segment, frozenset[int]]:
+        """Return the segments that places are in, each with those that it holds."""
+        found: defaultdict[Segment, set[int]] = defaultdict(set)
+        for at, segment in self.segments_of(places).items():
+            found[segment].add(at)
+        return {segment: frozenset(some) for segment, some in found.items()}
 
-        Raises:
-            StoreError: it is missing, or has a dictionary itself.
-        """
+    def base_of(self, segment: Segment) -> Segment | None:
+        """Return the segment whose bodies are the dictionary of another's, None for none."""
         first = self.head(segment).about.base
         if first is None:
             return None
@@ -243,16 +241,12 @@ class Reader:
     # -- records ------------------------------------------------------------------------------
 
     def entry(self, row: VersionRow | VisitRow) -> Entry:
-        """Return the record of a version or a visit.
-
-        Raises:
-            StoreError: it is missing, damaged or purged.
-        """
+        """Return the record of a version or a visit."""
         return self._again_if_gone(lambda: self._found(row)[2])
 
     def _found(self, row: VersionRow | VisitRow) -> tuple[Segment, int, Entry]:
         segment = self.segment_of(row.at)
-        index = row.at - place(segment.stream, segment.first)
+        index = row.at - segment.at
         entry = self.head(segment).entry(index)
         is_version = isinstance(row, VersionRow)
         number = row.number if isinstance(row, VersionRow) else row.version
@@ -265,11 +259,7 @@ class Reader:
         return segment, index, entry
 
     def read(self, row: VersionRow) -> tuple[Entry, bytes]:
-        """Return the record and the body of a version.
-
-        Raises:
-            StoreError: it is missing, or not what was stored.
-        """
+        """Return the record and the body of a version."""
 
         def attempt() -> tuple[Entry, bytes]:
             segment, index, entry = self._found(row)
@@ -306,10 +296,5 @@ def live_versions(index: Index, segment: Segment, head: Head) -> dict[int, Entry
     """
     entries = {n: entry for n, entry in enumerate(head.entries()) if entry.is_version}
     keys = {n: entry.url << NUMBERS | entry.number for n, entry in entries.items()}
-    there = index.versions_by_key(keys.values())
-    at = place(segment.stream, segment.first)
-    return {
-        n: entry
-        for n, entry in entries.items()
-        if (row := there.get(keys[n])) is not None and row.at == at + n
-    }
+    places = {key: row.at for key, row in index.versions_by_key(keys.values()).items()}
+    return {n: one for n, one in entries.items() if places.get(keys[n]) == segment.at + n}

@@ -47,6 +47,7 @@ TAILS = 32 << 20
 TAIL_LEVEL = 3
 SEALED_LEVEL = 12
 HEAD_LEVEL = 19
+_IN_TAIL = "level", "=", 0
 _WORTH_IT = 32  # a segment is compressed again with a tail that is at least this part of it
 LONGEST_END = 2.0  # seconds of closing after which no more is begun, but left for the next time
 
@@ -90,7 +91,9 @@ class Sealer:
         end = time.monotonic() + LONGEST_END
         # Those of a process that was killed are sealed by the next that stores something.
         largest = [stream for stream, _ in self._tails.most_common()]
-        wanted = dict.fromkeys([*largest, *self._index.tails()]) if self._has_grown else {}
+        wanted = (
+            dict.fromkeys([*largest, *self._index.streams(_IN_TAIL)]) if self._has_grown else {}
+        )
         left = 0
         for stream in wanted:
             if time.monotonic() > end:
@@ -135,16 +138,13 @@ class Sealer:
     def seal(
         self, stream: int, level: int = SEALED_LEVEL, *, whole: bool = False, ending: bool = False
     ) -> None:
-        """Seal the tail of a stream, if it has one.
+        """Seal the tail of a stream, if it has one; if that fails, nothing is lost.
 
         Args:
             stream: Its number.
             level: Of zstd.
             whole: Whether it is put together with what is not full, however small it is.
             ending: Whether what is not full gets its dictionary, too, which takes time each time.
-
-        Raises:
-            StoreError: a segment is damaged, or the store fails; nothing is lost.
         """
         with suppress(GoneError):  # another process seals the same stream
             for segments in _batches(self._segments(stream), whole=whole):
@@ -182,14 +182,7 @@ class Sealer:
         *,
         entries: Sequence[Entry] | None = None,
     ) -> None:
-        """Put one segment in place of some that follow each other.
-
-        Args:
-            segments: In order.
-            level: Of zstd.
-            base: Their dictionary, None for none.
-            entries: In place of those that they have, with the same bodies.
-        """
+        """Put one segment in place of some, with other entries if given, of the same bodies."""
         found = entries or [
             entry for segment in segments for entry in self._reader.head(segment).entries()
         ]
@@ -220,11 +213,10 @@ def rewritten(
     *,
     base: Segment | None,
 ) -> Packed:
-    """Return a segment that is to stand in place of others, proved by its digests.
+    """Return a segment that is to stand in place of others in order, proved by its digests.
 
     Args:
-        reader: Of the archive.
-        segments: The others, in order.
+        reader, segments: Where the bodies are.
         entries: What it has: theirs, or others with the same bodies, or none where one is purged.
         level: Of zstd.
         base: Its dictionary, None for none.
@@ -261,11 +253,8 @@ def _prove(made: Packed, old: Segment, like: Like) -> None:
 def _batches(segments: Sequence[Segment], *, whole: bool) -> Iterator[list[Segment]]:
     """Yield the segments to be put together: those of the tail, and what they are as large as.
 
-    A number that was reserved by a process that died leaves a gap, which ends a segment.
-
-    Args:
-        segments: Of a stream, in order.
-        whole: Whether the last one before the tail is taken in however small the tail is.
+    A number that was reserved by a process that died leaves a gap, which ends a segment. `whole`
+    takes in the last one before the tail however small that is.
     """
     run: list[Segment] = []
     for segment in segments:

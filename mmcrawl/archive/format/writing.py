@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
+from typing import NamedTuple
 
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.head import HEADED, About, Entry, packed
@@ -40,8 +41,7 @@ OWN_FROM = 8
 _ATTEMPTS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(NamedTuple):
     """What a batch adds, with its record and its place."""
 
     new: New
@@ -61,12 +61,7 @@ class _Placed:
 
 
 class Writer:
-    """Stores visits, one thread at a time.
-
-    Args:
-        index, reader, sealer: Of the archive.
-        cut: Cuts new versions into the blocks that are kept; None if none are.
-    """
+    """Stores visits, one thread at a time; `cut` makes the blocks that are kept, None if none."""
 
     def __init__(self, index: Index, reader: Reader, sealer: Sealer, cut: Cut | None) -> None:
         self._index = index
@@ -81,16 +76,7 @@ class Writer:
         method: str | None = None,
         levels: Sequence[int | None] | None = None,
     ) -> list[Stored]:
-        """Store visits in one commit.
-
-        Args:
-            visits: In the order in which they are to be stored.
-            method: How pages are cut; None as the versions before.
-            levels: How finely each is cut, None as the version before; as many as visits.
-
-        Raises:
-            ValueError: a level is not from 1 to MAX_LEVEL, or there are more or fewer.
-        """
+        """Store visits in one commit, in their order; see :meth:`Archive.store_many`."""
         visits = list(visits)
         chosen = levels if levels is not None else [None] * len(visits)
         for level in chosen:
@@ -115,10 +101,7 @@ class Writer:
         return [answers[n] for n in range(len(visits))]
 
     def _store(
-        self,
-        items: Sequence[Item],
-        answers: dict[int, Stored],
-        grown: Counter[int],
+        self, items: Sequence[Item], answers: dict[int, Stored], grown: Counter[int]
     ) -> None:
         """Store what can be stored at once."""
         standings = look_up(self._index, self._reader, items)
@@ -183,10 +166,8 @@ class Writer:
         every: list[_Placed] = []
         written: list[Packed] = []
         for name, some in by_stream.items():
-            placed = [
-                _Placed(one, _with_identity(one, rows), first[name] + n)
-                for n, one in enumerate(some)
-            ]
+            places = enumerate(some, first[name])
+            placed = [_Placed(one, _with_identity(one, rows), at) for at, one in places]
             every += placed
             written += [_packed(name, part) for part in _parts(placed)]
         return every, written
@@ -197,16 +178,9 @@ class Writer:
         versions = [one.version for one in placed if one.entry.is_version]
         refused = index.add_versions(versions) if versions else set()
         visits = [
-            VisitRow(
-                entry.url,
-                entry.time + 0.0,
-                entry.number,
-                entry.status,
-                one.at,
-                int(entry.kind == HEADED),
-            )
+            VisitRow(e.url, e.time + 0.0, e.number, e.status, one.at, int(e.kind == HEADED))
             for one in placed
-            if (entry := one.entry).is_visit and one.version.key not in refused
+            if (e := one.entry).is_visit and one.version.key not in refused
         ]
         if visits:
             index.add_visits(visits)

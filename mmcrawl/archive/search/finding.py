@@ -19,7 +19,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -192,12 +192,9 @@ def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Re
 
 def _choose_pages(db: sqlite3.Connection, query: Query, given: dict[str, Any]) -> bool:
     """Put the pages that a site or URL leaves into `given`; return whether they are few."""
-    conditions = " AND ".join(
-        (
-            *_admitted(query.site, given, _alike(query.site, _SITE)),
-            *_admitted(query.url, given, _alike(query.url, _URL)),
-        )
-    )
+    where = (query.site, _SITE), (query.url, _URL)
+    found = (_admitted(choice, given, _alike(choice, condition)) for choice, condition in where)
+    conditions = " AND ".join(chain.from_iterable(found))
     if not conditions:
         return False
     rows = db.execute(f"SELECT id FROM page WHERE {conditions}", given)  # noqa: S608
@@ -300,8 +297,7 @@ def _collapsed(
     known: set[object] = set()
     kept = []
     for page in pages:
-        group = groups.get(urls[page])
-        if group is None or group not in known:
+        if (group := groups.get(urls[page])) is None or group not in known:
             kept.append(page)
         known.add(group)
     return kept

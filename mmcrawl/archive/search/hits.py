@@ -231,8 +231,7 @@ def _closest(found: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
     best, most = 0, 0
     for place, (start, _, _) in enumerate(found):
         near = found[place : bisect_left(found, (start + _SNIPPET - _LEAD, 0, 0))]
-        distinct = len({number for *_, number in near})
-        if distinct > most:
+        if (distinct := len({number for *_, number in near})) > most:
             best, most = start, distinct
     return best, most
 

@@ -154,10 +154,8 @@ class Index:
             return False
         if set_up(db, _KIND):
             return True
-        application, form = (
-            db.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version")
-        )
+        names = "application_id", "user_version"
+        application, form = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
         if application != _KIND.application:
             raise StoreError(why_not(_KIND, self.name, "not a database"))
         if form == _FORMAT:

@@ -27,6 +27,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
+from typing import NamedTuple
 
 from mmcrawl.archive.search.tokens import Run, phrase_runs
 from mmcrawl.blocks.kinds import KINDS
@@ -121,8 +123,7 @@ class Query:
     end: float | None  # and before this
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     minus: bool
     field: str
     text: str
@@ -221,29 +222,21 @@ def _words(text: str, *, topic: bool = False) -> dict[Term, bool]:
 def _wanted(items: Iterable[_Item]) -> tuple[Term, ...]:
     """Return all words and phrases that must occur."""
     phrases = [_term(item.text) for item in items if item.quoted]
-    loose = {
-        word: tells
-        for item in items
-        if not item.quoted
-        for word, tells in _words(item.text).items()
-    }
+    plain = (_words(item.text) for item in items if not item.quoted)
+    loose = dict(chain.from_iterable(words.items() for words in plain))
     telling = [word for word, tells in loose.items() if tells]
     return tuple(dict.fromkeys(phrases + telling or loose))
 
 
 def _choice(items: Iterable[_Item], field: str, known: tuple[str, ...] = ()) -> Choice:
-    given = [
-        (item.minus, item.text if field == "url" else item.text.lower())
-        for item in items
-        if item.field == field
-    ]
-    for _, value in given:
-        if known and value not in known:
-            raise wrong_query("choice", field=field, value=value, known=", ".join(known))
-    return Choice(
-        tuple(dict.fromkeys(value for minus, value in given if not minus)),
-        tuple(dict.fromkeys(value for minus, value in given if minus)),
-    )
+    given: tuple[dict[str, None], dict[str, None]] = ({}, {})  # in order
+    for item in items:
+        if item.field == field:
+            value = item.text if field == "url" else item.text.lower()
+            if known and value not in known:
+                raise wrong_query("choice", field=field, value=value, known=", ".join(known))
+            given[item.minus][value] = None
+    return Choice(*map(tuple, given))
 
 
 def _day(items: Iterable[_Item], field: str) -> date | None:
@@ -253,12 +246,11 @@ def _day(items: Iterable[_Item], field: str) -> date | None:
     if not given:
         return None
     try:
-        day = date.fromisoformat(given[0]) if _DATE.fullmatch(given[0]) else None
+        if _DATE.fullmatch(given[0]):
+            return date.fromisoformat(given[0])
     except ValueError:
-        day = None
-    if day is None:
-        raise wrong_query("date", field=field, value=given[0])
-    return day
+        pass
+    raise wrong_query("date", field=field, value=given[0])
 
 
 def _seconds(day: date | None) -> float | None:

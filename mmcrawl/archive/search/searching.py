@@ -74,11 +74,7 @@ def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Searc
 
 
 def index_path(uri: str) -> Path:
-    """Return the file of the search index of an archive.
-
-    Raises:
-        StoreError: there is no such archive.
-    """
+    """Return the file of the search index of an archive."""
     if path := file_of(uri):
         return Path(path + "-search")
     if not is_server(uri):
@@ -193,8 +189,5 @@ class Search:
         """Return where a hit stands in the archived page, and its media with their addresses.
 
         It takes as long as cutting the page into blocks, if it was not cut yet.
-
-        Raises:
-            StoreError: the version was purged since, or the archive fails.
         """
         return read_hit(self._archive.page(self._archive.version(hit.url, hit.version)), hit)

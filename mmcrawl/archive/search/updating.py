@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.search.blocks import PageToRead, read_versions
@@ -29,6 +28,7 @@ from mmcrawl.archive.search.index import (
     words_of,
 )
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.urls import host_of
 
 logger = logging.getLogger(__name__)
 
@@ -184,13 +184,11 @@ class Updater:
         self._blocks += writer.documents
         for change, versions in batch:
             for row, version in zip(change.new, versions, strict=True):
-                if version.problem:
-                    why = version.problem
-                    logger.warning(
-                        "Version %s of %s is not searchable: %s", row.number, change.url, why
-                    )
+                self._versions += not version.problem
+                if why := version.problem:
+                    name = row.number, change.url
+                    logger.warning("Version %s of %s is not searchable: %s", *name, why)
                     self._failed.append((change.url, row.number))
-            self._versions += sum(not version.problem for version in versions)
 
     # ---------------------------------------------------------------- forgetting
 
@@ -252,9 +250,8 @@ def forget(db: sqlite3.Connection, urls: Iterable[str]) -> bool:
     dead: list[tuple[int, str, bytes]] = []
     for url in urls:
         for (page,) in db.execute("SELECT id FROM page WHERE url = ?", (url,)).fetchall():
-            gone = db.execute(
-                "SELECT DISTINCT document FROM run WHERE page = ?", (page,)
-            ).fetchall()
+            of_page = "SELECT DISTINCT document FROM run WHERE page = ?"
+            gone = db.execute(of_page, (page,)).fetchall()
             for table, column in (("run", "page"), ("version", "page"), ("page", "id")):
                 db.execute(f"DELETE FROM {table} WHERE {column} = ?", (page,))  # noqa: S608
             for document in gone:
@@ -290,10 +287,9 @@ class Writer:
             LostError: the index is not as it was when it was compared.
         """
         db, last = self._db, len(change.known) - 1
-        db.execute(
-            "INSERT OR IGNORE INTO page (url, host) VALUES (?, ?)", (change.url, _host(change.url))
-        )
-        page: int = db.execute("SELECT id FROM page WHERE url = ?", (change.url,)).fetchone()[0]
+        named = change.url, host_of(change.url)
+        db.execute("INSERT OR IGNORE INTO page (url, host) VALUES (?, ?)", named)
+        page: int = db.execute("SELECT id FROM page WHERE url = ?", named[:1]).fetchone()[0]
         if rows_of(db, page) != list(change.known):
             raise LostError
         if change.until is not None:
@@ -353,10 +349,3 @@ def rows_of(db: sqlite3.Connection, page: int) -> list[Row]:
     """Return the versions of a page in the index."""
     query = "SELECT number, time, until FROM version WHERE page = ? ORDER BY place"
     return [Row(*row) for row in db.execute(query, (page,))]
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
@@ -21,8 +22,7 @@ _INTERIM = frozenset({"100", "102", "103"})
 _STATUS = re.compile("[1-9][0-9]{0,2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """An answer of HTTP as it stands in a record."""
 
     record: Record
@@ -46,11 +46,7 @@ class Answer:
 
 
 def message_at(path: Path, offset: int) -> Message:
-    """Read a response, a resource or a revisit.
-
-    Raises:
-        BadRecordError: it is damaged, or no answer of HTTP.
-    """
+    """Read a response, a resource or a revisit; a BadRecordError if it is none, or damaged."""
     record = record_at(path, offset, LARGEST_BODY + _HEAD)
     block = record.begin
     # That of a revisit is not looked at: wget writes that of an empty block, whatever it holds.
@@ -107,8 +103,7 @@ def answer_at(path: Path, offset: int) -> Answer:
 def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:
     """Return status, reason and headers of an answer, and the payload.
 
-    Raises:
-        BadRecordError: the block begins with no answer, or with more than `spare` interim ones.
+    Up to `spare` interim answers before it are left out; a BadRecordError if there is none.
     """
     stream = BytesIO(block)
     try:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from mmcrawl.archive.warc.heads import as_time
 from mmcrawl.archive.warc.records import Record
@@ -37,11 +36,10 @@ ORDER BY id = :id DESC, abs(date - :date), number LIMIT 1
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a record is: number of the file, offset in it."""
+class Place(NamedTuple):
+    """Where a record is."""
 
-    file: int
+    file: int  # its number
     offset: int
 
 
@@ -64,10 +62,8 @@ class Catalogue:
         uri, date = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
         if not uri or date is None:
             return False
-        row = (
-            *(file, record.offset, record.has_body, _text(uri), date),
-            *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),
-        )
+        named = record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")
+        row = file, record.offset, record.has_body, _text(uri), date, *named
         self._database.execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
         return True
 

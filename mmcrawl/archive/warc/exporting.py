@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -69,10 +70,8 @@ def export_warc(
         StoreError: the URL is not stored, the archive cannot be read, or the file not be written.
     """
     path = Path(path)
-    window = (
-        as_unix_time(since) if since is not None else float("-inf"),
-        as_unix_time(until) if until is not None else float("inf"),
-    )
+    ends = (-inf if since is None else since), (inf if until is None else until)
+    window = as_unix_time(ends[0]), as_unix_time(ends[1])
     urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
     try:
         with ExitStack() as finished:
@@ -178,10 +177,8 @@ class _Export:
             return False
         self.counts["responses"] += 1
         if is_rendered:
-            content = BytesIO(body)
-            self.writer.write_resource(
-                version.url, visit.time, capture.media_type, content, len(body)
-            )
+            what = capture.media_type, BytesIO(body), len(body)
+            self.writer.write_resource(version.url, visit.time, *what)
             return True
         self._by_body[version.digest] = self.writer.write_response(capture, body)
         if version.status == 200 and version.encoding:

@@ -16,7 +16,7 @@ from io import BufferedReader, BytesIO, RawIOBase
 from math import inf
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
@@ -111,11 +111,8 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
     """Yield the records of a file in order, and what is damaged between them.
 
     Args:
-        path: The file, compressed record by record or not at all.
+        path: The file, compressed record by record or not at all; an OSError if it cannot be read.
         begin: Bytes of each block that are given with its record.
-
-    Raises:
-        OSError: the file cannot be opened.
     """
     with path.open("rb") as file:
         if what := _FOREIGN.get(_begin(file, 0)[:4]):
@@ -141,11 +138,7 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
 
 
 def record_at(path: Path, offset: int, largest: int) -> Record:
-    """Read one record that :func:`records` found; it begins with its whole block.
-
-    Raises:
-        BadRecordError: it cannot be read, or has more bytes than `largest`.
-    """
+    """Read one record that :func:`records` found, with its whole block of bytes up to `largest`."""
     try:
         with path.open("rb") as file:
             found = _read(file, offset, largest)
@@ -158,8 +151,7 @@ def record_at(path: Path, offset: int, largest: int) -> Record:
     return found.record
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """What is at a place: a record, a problem, or both."""
 
     record: Record | None
@@ -253,11 +245,7 @@ class _Member(RawIOBase):
 
 
 def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int]:
-    """Read the named fields of a record, and the length of its block.
-
-    Raises:
-        BadRecordError: there are none, or no length.
-    """
+    """Read the named fields of a record, and the length of its block; it must have both."""
     lines = [stream.readline(LONGEST_HEAD)]
     if lines[0][:5].upper() != _WARC:
         raise BadRecordError("it does not begin with WARC/1.1")

@@ -50,9 +50,8 @@ class RecordWriter:
             "conformsTo": _SPECIFICATION,
         }
         content = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
-        self._writer.write_record(
-            self._record("warcinfo", self._fields("warcinfo", "", time), content)
-        )
+        record = self._record("warcinfo", self._fields("warcinfo", "", time), content)
+        self._writer.write_record(record)
 
     def write_response(self, facts: Capture, body: bytes) -> Written:
         """Write a response (WARC 1.1, section 6.3); of `facts` the body is not looked at."""

@@ -5,11 +5,11 @@ from math import inf
 
 from starlette.responses import Response
 
-from mmcrawl.archive.atom import MEDIA_TYPE, atom_feed, feed_title
+from mmcrawl.archive.comparing.atom import MEDIA_TYPE, atom_feed, feed_title
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
+from mmcrawl.archive.comparing.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.archive.revisits import COUNTED
 from mmcrawl.archive.uris import shown
-from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context

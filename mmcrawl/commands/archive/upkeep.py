@@ -9,9 +9,9 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.copying import copy_archive
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.upkeep.copying import copy_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.archive.answers import agreed, answer, print_problems
 from mmcrawl.commands.archive.search import forget_purged

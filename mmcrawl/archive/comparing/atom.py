@@ -13,7 +13,7 @@ from lxml import etree
 from lxml.builder import ElementMaker
 
 from mmcrawl.archive.comparing.changes import BlockChange
-from mmcrawl.archive.watching import WatchedChange
+from mmcrawl.archive.comparing.watching import WatchedChange
 
 MEDIA_TYPE = "application/atom+xml"
 

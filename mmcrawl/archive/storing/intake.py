@@ -91,15 +91,7 @@ class ArchiveStore:
     def open(
         cls, uri: str, *, create: bool, method: str | None = None, keep_blocks: bool = True
     ) -> Self:
-        """Open an archive; levels are chosen.
-
-        Args:
-            uri, create, keep_blocks: As :func:`~mmcrawl.archive.open_archive` takes them.
-            method: How pages are cut.
-
-        Raises:
-            StoreError: as :func:`~mmcrawl.archive.open_archive` does.
-        """
+        """Open an archive, as :func:`~mmcrawl.archive.open_archive` does; levels are chosen."""
         archive = open_archive(uri, create=create, keep_blocks=keep_blocks)
         return cls(archive, LevelManager(archive), method)
 
@@ -159,11 +151,10 @@ class ArchiveStore:
         for n, answer in zip(part, stored, strict=True):
             answers.of[n] = answer
             if not answer.noted:
-                url = visits[n].url
                 logger.warning(
                     "A visit of %s is not noted: the archive has no version of it from before; it"
                     " was removed meanwhile, or the clock of this machine is slow",
-                    url,
+                    visits[n].url,
                 )
 
 
@@ -202,11 +193,7 @@ class Intake:
     """
 
     def __init__(
-        self,
-        store: GroupStore,
-        *,
-        waits: Sequence[float] = _WAITS,
-        gather: float = _GATHER,
+        self, store: GroupStore, *, waits: Sequence[float] = _WAITS, gather: float = _GATHER
     ) -> None:
         self._store = store
         self._waits = waits
@@ -223,7 +210,7 @@ class Intake:
         """Take in a visit.
 
         The future ends when it is durable, or with StoreError when the store has failed, or with
-        :class:`~mmcrawl.archive.intake.RefusedError` when this visit alone cannot be kept.
+        :class:`~mmcrawl.archive.storing.intake.RefusedError` when this visit alone cannot be kept.
         """
         waiting = _Waiting(visit, Future())
         with self._changed:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TypeVar
 
-from mmcrawl.archive.intake import Answers, ArchiveStore, Visited
 from mmcrawl.archive.model import Capture
+from mmcrawl.archive.storing.intake import Answers, ArchiveStore, Visited
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 from mmcrawl.store.child_process import ChildProcess, Questions
@@ -60,11 +60,7 @@ class ProcessStore:
             raise failure
 
     def store(self, visits: Sequence[Visited]) -> Answers:
-        """Store visits.
-
-        Raises:
-            StoreError: the process has ended.
-        """
+        """Store visits; a StoreError if the process has ended."""
         captured = [visit.body for visit in visits if isinstance(visit, Capture)]
         return self._ask(_VISITS.write(_with_bodies(visits, repeat(b""))), _ANSWERS, captured)
 
@@ -118,9 +114,9 @@ def serve() -> None:
         plain, bodies = question
         questions.answer(_ANSWERS.write(store.store(_with_bodies(_VISITS.read(plain), bodies))))
     questions.in_thread(questions.next)  # ends this process if its crawl is gone
+    failure = None
     try:
         store.close()
     except StoreError as error:
-        questions.answer(_FAILURE.write(error))
-    else:
-        questions.answer(_FAILURE.write(None))
+        failure = error
+    questions.answer(_FAILURE.write(failure))

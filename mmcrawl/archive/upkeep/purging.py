@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import time as clock
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.format.sealing import rewritten
-from mmcrawl.archive.index import Index, Packed, Segment, UrlRow, VersionRow, place, stream_of
+from mmcrawl.archive.index import Index, Packed, Segment, UrlRow, VersionRow
 from mmcrawl.archive.model import Purged
 from mmcrawl.archive.timeline import Seen, as_they_stand, line_of
 from mmcrawl.errors import StoreError
@@ -28,12 +27,11 @@ _PATIENCE = 90.0  # seconds for another process to replace segments, or to be ta
 _LOOK = 0.2  # seconds between two attempts
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaving:
+class _Leaving(NamedTuple):
     """What a purge takes from a URL."""
 
-    url: UrlRow  # its row
-    versions: list[VersionRow]  # which go
+    url: UrlRow
+    versions: list[VersionRow]
     visits: list[int]  # places of the visits that found one of these
     all: bool  # whether nothing is left
 
@@ -87,17 +85,12 @@ def forget_records(
 
     All are read first, and nothing is written if one is damaged: a store without transactions
     could not take back what was written before that is met. Those whose dictionary goes are written
-    before it, without one.
-
-    Args:
-        index, reader: Of the archive.
-        gone: The places.
-        urls: Numbers of URLs of which nothing is left: their names go too.
+    before it, without one. Of `urls`, by number, nothing is left: their names go too.
     """
     end = clock.monotonic() + _PATIENCE
     left, whole = set(gone), frozenset(urls)
     blank = []
-    while by_segment := _held(index, left):
+    while by_segment := reader.held(left):
         bases: dict[Segment, Segment | None] = {}
         try:
             leaning = [one for held in by_segment for one in _leaning(index, reader, held)]
@@ -112,8 +105,8 @@ def forget_records(
             key=lambda turn: -turn[0].first,
         ):
             older = index.replaced_by(segment)
-            is_alone = partial(_is_alone, index, reader, segment)
-            if index.replace([segment], written, base=bases[segment], still=is_alone):
+            leaning_now = partial(_leaning, index, reader, segment)
+            if index.replace([segment], written, base=bases[segment], unless=leaning_now):
                 left -= at
                 for one in older:
                     with suppress(StoreError):  # its row is wrong: a check tells of it
@@ -135,28 +128,11 @@ def is_blank(head: Head) -> bool:
     return all(entry.kind == GONE and not entry.url for entry in head.entries())
 
 
-def _held(index: Index, places: set[int]) -> dict[Segment, frozenset[int]]:
-    """Return the segments that hold some places, with those that they hold."""
-    by_stream: defaultdict[int, set[int]] = defaultdict(set)
-    for at in places:
-        by_stream[stream_of(at)].add(at)
-    found = {}
-    for stream, segments in index.segments(by_stream).items():
-        for segment in segments:
-            if some := frozenset(at for at in by_stream[stream] if segment.holds(at)):
-                found[segment] = some
-    return found
-
-
 def _leaning(index: Index, reader: Reader, base: Segment) -> list[Segment]:
     """Return the segments that one is the dictionary of."""
     others = index.segments([base.stream]).get(base.stream, [])
     behind = (one for one in others if one.first > base.first and one.level)
     return [one for one in behind if reader.head(one).about.base == base.first]
-
-
-def _is_alone(index: Index, reader: Reader, segment: Segment) -> bool:
-    return not _leaning(index, reader, segment)
 
 
 def _without(
@@ -166,11 +142,10 @@ def _without(
     urls: frozenset[int],
     base: Segment | None,
 ) -> Packed:
-    """Return a segment without some records, and its dictionary, which may be another's then."""
+    """Return a segment without some records; its dictionary may be another then."""
     head = reader.head(segment)
-    first = place(segment.stream, segment.first)
     entries: list[Entry] = []
-    for at, entry in enumerate(head.entries(), first):
+    for at, entry in enumerate(head.entries(), segment.at):
         if at in places or entry.url in urls:
             is_named = entry.url not in urls and (entry.is_version or entry.kind == GONE)
             name = (entry.url, entry.number) if is_named else (0, 0)

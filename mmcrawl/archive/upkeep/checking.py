@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,12 +27,11 @@ from mmcrawl.archive.index import (
     UrlRow,
     VersionRow,
     VisitRow,
-    place,
     standing,
 )
 from mmcrawl.archive.model import CheckReport, Fault, as_text
-from mmcrawl.archive.purging import forget_records, is_blank
 from mmcrawl.archive.timeline import standing_of
+from mmcrawl.archive.upkeep.purging import forget_records, is_blank
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import KEY
 
@@ -79,24 +78,14 @@ class Checker:
         removed = 0
         try:
             self._read_records()
-            with self._writing():
+            with self._index.writing() if self._repair else nullcontext():
                 removed = self._compare()
         except StoreError as error:
             if not self._faults:
                 raise
             self._faults.append(Fault(str(error)))
-        return CheckReport(
-            urls=len(self._urls),
-            versions=self._read,
-            segments=self._segments,
-            faults=tuple(self._faults),
-            orphans=self._left,
-            removed=removed,
-            completed=self._completed,
-        )
-
-    def _writing(self) -> AbstractContextManager[None]:
-        return self._index.writing() if self._repair else nullcontext()
+        found = len(self._urls), self._read, self._segments, tuple(self._faults)
+        return CheckReport(*found, self._left, removed, self._completed)
 
     def _tell(
         self, what: str, url: str = "", version: int | None = None, *, good: bool = True
@@ -175,13 +164,13 @@ class Checker:
         end = max(segment.end, self._streams.get(about.number, ("", 0))[1])
         self._streams[about.number] = about.stream, end
         for n, entry in enumerate(head.entries()):
-            self._read_entry(segment, head, n, entry)
+            self._read_entry(segment, n, entry)
         if not segment.level:
-            first, kinds = place(segment.stream, segment.first), enumerate(head.kinds())
-            self._tails.append([first + n for n, kind in kinds if kind in (VISIT, HEADED)])
+            kinds = enumerate(head.kinds(), segment.at)
+            self._tails.append([at for at, kind in kinds if kind in (VISIT, HEADED)])
 
-    def _read_entry(self, segment: Segment, head: Head, n: int, entry: Entry) -> None:
-        at = place(segment.stream, segment.first) + n
+    def _read_entry(self, segment: Segment, n: int, entry: Entry) -> None:
+        at = segment.at + n
         if entry.kind == GONE:
             self._gone[at] = entry.number
             self._greatest[entry.url] = max(entry.number, self._greatest[entry.url])
@@ -223,10 +212,12 @@ class Checker:
         index = self._index
         self._reader = Reader(index)  # what was purged since the records were read is asked for
         rows, bad = _rows(index.store.range("url"), index.read_url)
-        self._urls = {row.url: row for row in rows.values()}
+        self._urls = {row.url: row for key, row in rows.items() if row.key == key}
         self._ids = {row.id: row.url for row in rows.values()}
-        for url in bad:
-            self._tell(f"the row of {url} was altered", str(url))
+        misplaced = rows.keys() - {row.key for row in self._urls.values()}
+        for key in bad | misplaced:
+            self._tell(f"the row of {key!r} was altered", str(key))
+        self._delete("url", list(misplaced))
         versions = self._compare_versions()
         visits = self._compare_visits(versions)
         self._compare_urls(versions, visits)
@@ -440,7 +431,7 @@ class Checker:
                 self._tell(f"the row of {url} was never written by an archive", url)
             else:  # made for a version that was never written, or a purge was interrupted
                 self._leave()
-            self._delete("url", [url])
+            self._delete("url", [row.key])
         for number in sorted(ids - self._names.keys() - {row.id for row in self._urls.values()}):
             count = len(by_url[number]), len(visits.get(number, []))
             what = f"URL {number} is gone, which has {count[0]} versions and {count[1]} visits"
@@ -459,29 +450,26 @@ class Checker:
             self._leave()
         else:
             self._tell(f"the row of {url} was altered", url)
-        self._put("url", {url: mine.document})
+        self._put("url", {mine.key: mine.document})
 
     def _compare_streams(self) -> None:
         rows = dict(self._index.store.range("stream"))
         for number, (name, end) in self._streams.items():
             row = rows.get(name)
             free = row.get("next") if row is not None else None
-            if row is not None and row.get("id") == number and isinstance(free, int):
-                if free >= end:
-                    continue
+            if row is None or row.get("id") != number or not isinstance(free, int):
+                what = "is gone" if row is None else "was altered"
+                self._tell(f"the row of stream {name!r} {what}")
+            elif free < end:
                 self._tell(f"stream {number} would give numbers again that are taken")
             else:
-                self._tell(
-                    f"the row of stream {name!r} {'is gone' if row is None else 'was altered'}"
-                )
+                continue
             self._put("stream", {name: {"id": number, "next": end}})
-        untrue = [name for name, row in rows.items() if self._is_of_another(name, row.get("id"))]
-        for name in untrue:
-            self._tell(f"the row of stream {name!r} was never written by an archive")
-        self._delete("stream", untrue)
-
-    def _is_of_another(self, name: str, number: Any) -> bool:
-        return not isinstance(number, int) or self._streams.get(number, (name, 0))[0] != name
+        for name, row in rows.items():
+            number = row.get("id")
+            if not isinstance(number, int) or self._streams.get(number, (name, 0))[0] != name:
+                self._tell(f"the row of stream {name!r} was never written by an archive")
+                self._delete("stream", [name])
 
     def _compare_numbers(self) -> None:
         rows = self._index.store.get("counter", ["url", "stream"])

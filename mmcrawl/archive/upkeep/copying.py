@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mmcrawl.archive.archive import Archive
@@ -73,17 +74,16 @@ def _refuse_others(source: Index, target: Index) -> None:
             if row is None or row.document != document or len(digests) > 1:
                 raise _others(source, target)
     for some in batches(target.store.range("url", fields=("id",))):
-        known = source.urls_named(some)
-        if any(url not in known or known[url].id != row["id"] for url, row in some.items()):
+        known = source.store.get("url", some)
+        if any(key not in known or known[key]["id"] != row["id"] for key, row in some.items()):
             raise _others(source, target)
 
 
 def _digest(reader: Reader, row: VersionRow) -> bytes | None:
     """Return the digest of a version; None where its record is damaged."""
-    try:
+    with suppress(StoreError):
         return reader.entry(row).digest
-    except StoreError:
-        return None
+    return None
 
 
 def _others(source: Index, target: Index) -> StoreError:

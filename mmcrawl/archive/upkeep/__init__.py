@@ -1,0 +1,1 @@
+"""Numbers of an archive; examining, copying and purging it."""
