@@ -32,7 +32,7 @@ from mmcrawl.errors import MissingStoreError
 from mmcrawl.frontier.requisites import Requisite, RequisiteLimits, RequisiteQueue
 from mmcrawl.frontier.urls import split_origin
 from mmcrawl.media.magic import HEAD, type_of
-from mmcrawl.settings import value_of
+from mmcrawl.settings import SettingsLike, value_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,9 +76,8 @@ class Requisites:
         scheduler.change(lambda: self._begin(uri))
 
     def _begin(self, archive: str) -> None:
-        settings = self.crawler.settings
-        limits = [value_of(settings, name) for name in _LIMITS]
-        self.queue = RequisiteQueue(self._job.store, self._job.job.number, RequisiteLimits(*limits))
+        limits = limits_of(self.crawler.settings)
+        self.queue = RequisiteQueue(self._job.store, self._job.job.number, limits)
         self._take_archived(archive)
         self._scheduler.requisites = self
 
@@ -184,6 +183,11 @@ class Requisites:
     def _end(self, one: Requisite, why: str) -> None:
         logger.info("%s: %s", one.url, why)
         self._scheduler.change(lambda: self.queue.end(self._under_way.pop(one.id), why))
+
+
+def limits_of(settings: SettingsLike) -> RequisiteLimits:
+    """Return how much is kept of what pages need."""
+    return RequisiteLimits(*(value_of(settings, name) for name in _LIMITS))
 
 
 def unfit(capture: Capture) -> str:

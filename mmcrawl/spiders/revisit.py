@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from time import time
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,9 +28,11 @@ from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import Configuration, with_stored_web
 from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.items import RequisiteItem, VisitItem
-from mmcrawl.engine.requisites import unfit
+from mmcrawl.engine.requisites import limits_of, unfit
 from mmcrawl.engine.threads import use_monotonic_clock
 from mmcrawl.errors import ExhaustedError, StoreError, UnreachableError, fatal_error
+from mmcrawl.frontier.requisites import Requisite, RequisiteQueue
+from mmcrawl.frontier.store import SqliteStore, open_store
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
@@ -55,14 +58,6 @@ class _Plan:
 
     due: Due
     last: Version
-
-
-@dataclass(slots=True)
-class _Room:
-    """How many files, and bytes of them, may still come that pages need to be seen."""
-
-    files: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +121,10 @@ class RevisitSpider(Args[RevisitParams], Spider):
         spider._due = 0
         spider._next = None
         spider._reasons = Counter()
-        spider._room = spider._new_room("MMCRAWL_REQUISITES_MOST", "MMCRAWL_REQUISITES_MOST_BYTES")
-        spider._asked = set()
+        spider._pages = count()
+        spider._store = open_store("memory:")
+        job = spider._store.job(cls.name, {}).number
+        spider._queue = RequisiteQueue(spider._store, job, limits_of(crawler.settings))
         return spider
 
     private_hosts = PrivateHosts()  # those of the pages that are due
@@ -135,8 +132,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
     _due: int
     _next: float | None
     _reasons: Counter[str]
-    _room: _Room  # for what all pages need
-    _asked: set[str]  # of that
+    _pages: Iterator[int]  # their numbers in the queue
+    _store: SqliteStore
+    _queue: RequisiteQueue  # of what pages need, for this run
 
     @property
     def archive_uri(self) -> str | None:
@@ -173,24 +171,19 @@ class RevisitSpider(Args[RevisitParams], Spider):
             for request in self._target(response, url, steps):
                 yield request
             if seen.capture is not None and last is not None and last.status == status == 200:
-                room = self._new_room(
-                    "MMCRAWL_REQUISITES_PER_PAGE", "MMCRAWL_REQUISITES_PAGE_BYTES"
-                )
-                for request in await self._needed(seen.capture, last, 0, room):
+                for request in await self._needed(seen.capture, last):
                     yield request
 
-    async def needed(self, response: Response, steps: int, room: _Room) -> AsyncIterator[Any]:
+    async def needed(self, response: Response, one: Requisite) -> AsyncIterator[Any]:
         """Have archived what a page needs to be seen, and ask for what that needs."""
-        capture = capture_of(response, response.url)
+        capture = capture_of(response, one.url)
         size = len(capture.body)
-        fits = size <= min(room.size, self._room.size)
-        if why := unfit(capture) or ("" if fits else "too large"):
-            logger.info("%s: %s", response.url, why)
+        if why := unfit(capture) or ("" if self._queue.accept(one, size) else "too large"):
+            self._not_kept(one, why)
             return
-        room.size -= size
-        self._room.size -= size
-        yield RequisiteItem(response.url, capture.time, response.status, capture)
-        for request in await self._needed(capture, None, steps, room):
+        yield RequisiteItem(one.url, capture.time, response.status, capture)
+        self._queue.end(one, size=size)
+        for request in await self._needed(capture, by=one):
             yield request
 
     def errback(self, failure: Failure) -> Iterator[VisitItem]:
@@ -199,8 +192,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if fatal is not None:
             raise self._stopped(fatal)
         request: Request = failure.request  # type: ignore[attr-defined]
-        if "room" in request.cb_kwargs:  # no visit
-            logger.info("%s: %s", request.url, reason_of(failure))
+        if "one" in request.cb_kwargs:  # no visit
+            self._not_kept(request.cb_kwargs["one"], reason_of(failure))
             return
         last: Version | None = request.cb_kwargs["last"]
         self._failed(request.url, reason_of(failure))
@@ -208,6 +201,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
             yield VisitItem(last.url, _after(last, time()), NO_ANSWER)
 
     def closed(self, reason: str) -> None:
+        self._store.close()
         if self._archive is not None:
             self._archive.close()
         if reason == "bad_input":
@@ -284,23 +278,17 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if self._archive is not None and not self._archive.visits(target):
             yield self._request(target, None, steps=steps + 1)
 
-    def _new_room(self, files: str, size: str) -> _Room:
-        return _Room(value_of(self.settings, files), value_of(self.settings, size))
-
     async def _needed(
-        self, capture: Capture, last: Version | None, steps: int, room: _Room
+        self, capture: Capture, last: Version | None = None, by: Requisite | None = None
     ) -> list[Request]:
         """Return requests for what a page or style sheet needs that the archive has not.
 
         Args:
-            last: The version before of a page, None for what is known to be needed.
-            steps: How many style sheets and redirects led to it.
-            room: Of the page.
+            last: The version before, of a page.
+            by: What is known to be needed, of a style sheet or redirect.
         """
-        if steps > _MOST_STEPS:
-            return []
         try:
-            urls = await run_in_thread(self._lacking, capture, last, room.files)
+            urls = await run_in_thread(self._lacking, capture, last)
         except Exception as error:
             fatal = fatal_error(error)
             if fatal is None:
@@ -309,11 +297,12 @@ class RevisitSpider(Args[RevisitParams], Spider):
                 raise self._stopped(fatal) from None
             self._failed(capture.url, str(fatal))  # the version before is damaged
             return []
-        if last is not None:  # what its style sheets name has as much room
-            room.files *= 2
-        return list(self._requests(urls, steps + 1, room))
+        urls = [url for url in urls if self.private_hosts.may_ask(url)]
+        self._queue.keep(urls, by.page if by else next(self._pages), by)
+        self._queue.committed()
+        return list(self._requests())
 
-    def _lacking(self, capture: Capture, last: Version | None, most: int) -> list[str]:
+    def _lacking(self, capture: Capture, last: Version | None) -> list[str]:
         """Return what is needed that the archive has not; runs in a thread.
 
         If the page is the same as before, or the archive has nothing of what it needed then, it is
@@ -327,28 +316,24 @@ class RevisitSpider(Args[RevisitParams], Spider):
             or not archive.known(named_by(archive.rebuild(last)))
         ):
             return []
-        named = named_by(capture)[:most]
+        named = named_by(capture)
         known = archive.known(named)
         return [url for url in named if url not in known]
 
-    def _requests(self, urls: list[str], steps: int, room: _Room) -> Iterator[Request]:
-        """Yield requests for what a page needs, as far as there is room for it."""
-        for url in urls:
-            size = min(room.size, self._room.size)
-            if min(size, room.files, self._room.files) <= 0:
-                return
-            if url in self._asked or not self.private_hosts.may_ask(url):
-                continue
-            self._asked.add(url)
-            room.files -= 1
-            self._room.files -= 1
+    def _requests(self) -> Iterator[Request]:
+        """Yield requests for what waits in the queue, as far as there is room for it."""
+        while one := self._queue.take(lambda _: True):
             yield Request(
-                url,
+                one.url,
                 callback=self.needed,
                 errback=self.errback,
-                cb_kwargs={"steps": steps, "room": room},
-                meta={**_META, "download_maxsize": size},
+                cb_kwargs={"one": one},
+                meta={**_META, "download_maxsize": one.room},
             )
+
+    def _not_kept(self, one: Requisite, why: str) -> None:
+        logger.info("%s: %s", one.url, why)
+        self._queue.end(one, why)
 
     def _item_scraped(self, item: Any) -> None:
         if not isinstance(item, VisitItem) or isinstance(item, RequisiteItem):
