@@ -29,10 +29,16 @@ from mmcrawl.media.sizes import Budget, Room
 
 _LOOK = 0.2
 _TAIL = 4_096
-# Ends the program and what it started, as soon as standard input ends.
+# Ends the program and what it started, as soon as standard input ends; where Linux tells it to, the
+# program ends with this process too, which may be killed alone.
 _LEASH = """
-import os, signal, subprocess, sys, threading
-program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+import ctypes, os, signal, subprocess, sys, threading
+def tie():
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+program = subprocess.Popen(
+    sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=tie
+)
 def watch():
     sys.stdin.buffer.read()
     os.killpg(program.pid, signal.SIGKILL)

@@ -8,6 +8,7 @@ import sys
 import time
 from io import BytesIO
 
+import psutil
 import pytest
 
 from mmcrawl.media import State
@@ -141,6 +142,20 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, progra
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
     assert desk.summary().held == {"video": 1}
     assert desk.on_their_way() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+def test_the_program_ends_with_the_process_that_watches_it(desk: Desk, program: str) -> None:
+    desk.found([watch("hangs")])
+    with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
+        until((desk.folder / "asked").exists)
+        for one in psutil.Process(process.pid).children(recursive=True):
+            if {"-c", program} <= {*one.cmdline()}:
+                one.kill()
+        process.communicate(timeout=HANG)
+    until(lambda: not processes(program), 0.1)
+    [record] = desk.records().values()
+    assert (record.state, record.reason) == (State.FAILED, "yt-dlp: it failed")
 
 
 def test_a_program_that_is_not_there_is_said_in_a_sentence(desk: Desk) -> None:
