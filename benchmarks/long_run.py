@@ -232,7 +232,7 @@ def watched(
             if kills is not None and pages > looks[0].pages:  # else it would never begin
                 kills.one(processes)
             time.sleep(_PAUSE)
-    if crawl.returncode:
+    if crawl.returncode not in (0, -signal.SIGKILL):
         print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:], sep="\n")
     return looks
 

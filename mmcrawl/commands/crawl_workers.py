@@ -63,8 +63,12 @@ def this_command() -> list[str]:
 
 
 def program_command() -> list[str]:
-    """Return the program that runs in this process, without the words behind its name."""
-    return [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}"]
+    """Return the program that runs in this process, without the words behind its name.
+
+    A signal to stop ends it without a traceback, as long as it has not begun to heed it.
+    """
+    quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    return [sys.executable, "-c", f"{quiet}; {_PROGRAMS[program()]}"]
 
 
 def number_of_workers(told: str) -> int:

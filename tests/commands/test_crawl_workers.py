@@ -128,6 +128,13 @@ def test_ctrl_c_is_passed_on_and_a_second_one_ends_at_once(stage: Stage) -> None
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_shows_no_traceback_of_a_worker_that_is_still_starting() -> None:
+    python, flag, code = module.program_command()
+    code = code.replace("from ", "import os; os.kill(os.getpid(), 2); from ", 1)
+    done = subprocess.run([python, flag, code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
 def test_a_worker_that_hangs_is_ended_and_another_one_started(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
