@@ -9,7 +9,6 @@ for each tenth of the pages: pages a second by the clock and by the processor, b
 page, and the memory of each process at its end. Then `archive check`; in each of so many
 `--months`, visits that are due, 1 page in 200 at most, for pages that change as their addresses
 say; and `archive check` again. `--minutes` ends the crawl as Ctrl-C does. What fails is told.
-
 With `--kills`, one process after the other is killed, whichever it is, and the crawl begun again
 where it was the first, until it ends. Pages, media and files have to be as nobody disturbed it.
 """
@@ -124,8 +123,9 @@ def main() -> int:
     words = ["-a", f"web=portal:{web}", "-a", "store=sqlite:///crawl.db"]
     words += ["-s", "LOG_LEVEL=WARNING", "-s", "MMCRAWL_WEB_LATENCY=20"]
     words += ["-s", 'DOWNLOADER_MIDDLEWARES={"long_run.Faults": 590}', "-s", "RETRY_ENABLED=1"]
-    crawl = ["crawl", "focused", *words, "-a", "sites=anywhere", "-a", "download=all"]
-    crawl += ["-a", "topic=physics-senior"]
+    crawl = (
+        "crawl focused -a sites=anywhere -a download=all -a topic=physics-senior".split() + words
+    )
     crawl += ["-a", f"workers={given.workers}"] if given.workers else []
     with tempfile.TemporaryDirectory(prefix="long-run-") as name:
         folder, start = Path(name), time.time()
@@ -168,8 +168,8 @@ def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
     watched(words, undisturbed, now)
     wanted, equal, kills = found(undisturbed), True, Kills(most)
     print("undisturbed:", {name: len(each) for name, each in wanted.items()}, flush=True)
-    while kills.made.total() < most and equal:
-        (disturbed := folder / f"after-{kills.made.total()}").mkdir()
+    while equal and (count := kills.made.total()) < most:
+        (disturbed := folder / f"after-{count}").mkdir()
         before = -1
         while before < kills.made["crawl"]:
             before = kills.made["crawl"]
@@ -190,9 +190,11 @@ def found(folder: Path) -> dict[str, set[tuple[str, ...]]]:
     store = f"sqlite:///{folder}/crawl.db"
     with open_archive(f"sqlite:///{folder}/crawl-archive.db", read_only=True) as archive:
         pages = {(url, archive.get(url).digest) for url in archive.urls()}
+    media = set(FoundMedia(store).since(0))  # banners that stand everywhere are fetched by chance
+    named = {url for url, _, _ in media}
     with open_collection(store, str(folder / "crawl-media")).index as index:
-        files = {(file.url, file.digest) for file in index.files([State.HELD])}
-    return {"pages": pages, "media": set(FoundMedia(store).since(0)), "files": files}
+        files = {(file.url, file.digest) for file in index.files([State.HELD]) if file.url in named}
+    return {"pages": pages, "media": media, "files": files}
 
 
 def told(words: list[str], folder: Path, now: float) -> list[str]:
@@ -233,7 +235,7 @@ def watched(
                 kills.one(processes)
             time.sleep(_PAUSE)
     if crawl.returncode not in (0, -signal.SIGKILL):
-        print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:], sep="\n")
+        print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:])
     return looks
 
 

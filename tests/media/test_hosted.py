@@ -149,8 +149,8 @@ def test_the_program_ends_with_the_process_that_watches_it(desk: Desk, program: 
     desk.found([watch("hangs")])
     with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         until((desk.folder / "asked").exists)
-        for one in psutil.Process(process.pid).children(recursive=True):
-            if {"-c", program} <= {*one.cmdline()}:
+        for one in psutil.process_iter(["cmdline"]):
+            if {"-c", program} <= {*(one.info["cmdline"] or ())}:
                 one.kill()
         process.communicate(timeout=HANG)
     until(lambda: not processes(program), 0.1)
