@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
 from mmcrawl.blocks.layout import Measures, PageLines
-from tests.blocks.growth import assert_linear
+from tests.growth import assert_linear
 from tests.tables import each
 
 PIECES = (

@@ -15,7 +15,7 @@ from mmcrawl.blocks.content import (
     words_around,
 )
 from mmcrawl.blocks.layout import Measures, PageLines
-from tests.blocks.growth import assert_linear
+from tests.growth import assert_linear
 from tests.tables import each
 
 WORDS = {"comment": -1.0, "content": 1.0, "share": -2.0}

@@ -2,7 +2,7 @@
 
 from mmcrawl.blocks import Cut, PageBlocks, PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.layout import LONGEST_LINK_TEXT, Measures, PageFeatures, PageText
-from tests.blocks.growth import assert_linear
+from tests.growth import assert_linear
 from tests.tables import each
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import TEXT, read_tree
 from mmcrawl.blocks.layout import RULES_PER_KEY, Measures, Sheets, Style, node_styles
-from tests.blocks.growth import assert_linear, least_of_three
+from tests.growth import assert_linear, least_of_three
 from tests.tables import each
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mmcrawl.page import Declared, PageTree, Thing
-from tests.blocks.growth import assert_linear
+from tests.growth import assert_linear
 
 LECTURE = {
     "@type": "https://schema.org/VideoObject",

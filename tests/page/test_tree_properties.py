@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from mmcrawl.blocks import HIDDEN, TEXT, VOID, PageTree, read_tree
-from tests.blocks.growth import assert_linear
+from tests.growth import assert_linear
 from tests.tables import each
 
 # What lxml and a browser make into the same text, in the same order.

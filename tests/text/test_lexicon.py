@@ -1,11 +1,10 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import TopicError
 from mmcrawl.text import Lexicon, segment, stem
+from tests.growth import assert_linear
 from tests.tables import each
 
 WORDS = [
@@ -180,25 +179,7 @@ def test_texts_with_chinese_punctuation_between_are_counted_apart(first, second)
     }
 
 
-@each(
-    "unit",
-    [
-        "力",
-        "newton's second ",
-        "维生素cc",
-    ],
-)
+@each("unit", ["力", "newton's second ", "维生素cc"])
 def test_time_grows_with_the_length_of_the_text_only(unit):
     lexicon = Lexicon([*WORDS, "力" * 60, "newton's " * 7])
-
-    def seconds(size: int) -> float:
-        """Return the least processor time of three runs, which a busy machine hardly changes."""
-        text, least = unit * (size // len(unit)), 1e9
-        for _ in range(3):
-            started = time.process_time()
-            lexicon.find(text)
-            least = min(least, time.process_time() - started)
-        return least
-
-    # Ten times the text; quadratic would be a hundred times the time.
-    assert seconds(200_000) < 50 * max(seconds(20_000), 0.01)
+    assert_linear(lambda size: lexicon.find(unit * (size // len(unit))), 40_000)

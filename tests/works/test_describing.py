@@ -1,7 +1,5 @@
 """What becomes of pages: works, grouped and described."""
 
-from time import process_time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +7,7 @@ from mmcrawl.blocks import partition
 from mmcrawl.media import MediaFile, State
 from mmcrawl.page import parse_page
 from mmcrawl.works import FileTags, Sources, read_works_page
+from tests.growth import assert_linear
 from tests.tables import each
 from tests.works.pages_of_works import facts, found, works
 
@@ -219,20 +218,17 @@ def test_no_page_makes_reading_fail(html: str) -> None:
     assert len(read.occurrences) <= sum(1 + len(one.others) for one in media)
 
 
-def seconds_for(number: int) -> float:
-    """Return the CPU time that a page of so many media, sources, licences and links takes."""
-    licence = '<a rel="license" href="//creativecommons.org/licenses/by/4.0/">CC BY</a>'
-    rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(number))
-    sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(number))
-    anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(number))
-    began = process_time()
-    assert len(works(found(f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}"))) == number + 2
-    return process_time() - began
-
-
 def test_a_page_of_many_media_takes_time_in_proportion() -> None:
-    few, many = (min(seconds_for(number) for _ in range(3)) for number in (250, 1_000))
-    assert many < 9 * few  # 16 times if each looked at all others
+    licence = '<a rel="license" href="//creativecommons.org/licenses/by/4.0/">CC BY</a>'
+
+    def describe_media(number: int) -> None:
+        rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(number))
+        sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(number))
+        anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(number))
+        page = found(f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}")
+        assert len(works(page)) == number + 2
+
+    assert_linear(describe_media, 250)
 
 
 def test_what_is_deep_is_read_in_time() -> None:

@@ -138,7 +138,7 @@ def test_a_folder_is_not_synced_file_by_file(format, tmp_path, monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(os, "fsync", lambda _: asked.append("fsync"))
     monkeypatch.setattr(os, "sync", lambda: asked.append("sync"))
-    files = {sha256(b"%d" % number).hexdigest(): b"%d" % number for number in range(20)}
+    files = {sha256(b"%d" % number).hexdigest(): b"%d" % number for number in range(6)}
     works = [
         replace(LEVERS, id=key[:16], files=(replace(LEVERS.files[0], digest=key),)) for key in files
     ]
@@ -147,7 +147,7 @@ def test_a_folder_is_not_synced_file_by_file(format, tmp_path, monkeypatch):
         asked.clear()
         assert exporter_named(format).export(shipment, tmp_path / "out") == []
         assert asked.count("sync") == 1
-        assert asked.count("fsync") <= 5
+        assert asked.count("fsync") < len(files)
 
 
 def test_a_table_has_a_row_for_each_medium(tmp_path: Path) -> None:
@@ -404,28 +404,36 @@ def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_pat
     assert none == "about:blank"
 
 
-@each(
-    "before, behind",
-    [
-        (b"\xef\xbb\xbf <!DOCTYPE html>", b"<p>"),
-        (b"<!-->", b"<p><!-- -->"),
-        (b"<!--->", b"<p><!-- -->"),
-        (b"<!-- --!>", b"<p>-->"),
-        (b"", b"\x0b<!doctype html>"),
-        (b"\xef\xbb\xbf", b"\xef\xbb\xbf<!doctype html>"),
-    ],
-)
-def test_nothing_of_an_archived_page_is_drawn_before_its_policy(before, behind, tmp_path):
+POLICY_BEHIND = [
+    (b"\xef\xbb\xbf <!DOCTYPE html>", b"<p>"),
+    (b"<!-->", b"<p><!-- -->"),
+    (b"<!--->", b"<p><!-- -->"),
+    (b"<!-- --!>", b"<p>-->"),
+    (b"", b"\x0b<!doctype html>"),
+    (b"\xef\xbb\xbf", b"\xef\xbb\xbf<!doctype html>"),
+]
+
+
+def test_nothing_of_an_archived_page_is_drawn_before_its_policy(tmp_path: Path) -> None:
     from libzim.reader import Archive
 
     head = (("Content-Type", "text/html; charset=utf-8"),)
-    page = Capture(PAGE.url, before + behind, 1.0, headers=head)
-    shipment = Shipment((LEVERS,), "x", opened, 1.0, page_at=lambda _: page)
+    pages = {
+        f"http://h.test/{number}": Capture(f"http://h.test/{number}", b"".join(row), 1.0, 200, head)
+        for number, row in enumerate(POLICY_BEHIND)
+    }
+    works = [
+        replace(LEVERS, id=f"{number:016x}", pages=(replace(PAGE, url=url),))
+        for number, url in enumerate(pages)
+    ]
+    shipment = Shipment(works, "x", opened, 1.0, page_at=pages.get)
     assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
     archive = Archive(tmp_path / "out.zim")
     entries = map(archive._get_entry_by_id, range(archive.all_entry_count))
-    (shown,) = (one for one in entries if one.path.startswith("archived/"))
-    assert bytes(shown.get_item().content).startswith(before + b"<meta ")
+    shown = [bytes(one.get_item().content) for one in entries if one.path.startswith("archived/")]
+    assert len(shown) == len(POLICY_BEHIND)
+    for before, _ in POLICY_BEHIND:
+        assert any(page.startswith(before + b"<meta ") for page in shown), before
 
 
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:

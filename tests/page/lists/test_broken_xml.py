@@ -19,7 +19,7 @@ from mmcrawl.page.lists import (
 from tests.tables import each
 
 URL = "http://h.test/list.xml"
-_MANY = 12
+_MANY = 5
 _LISTS: dict[str, tuple[Callable[[bytes, str], Listing], str, str, str]] = {
     "sitemap": (
         read_sitemap,
