@@ -39,11 +39,16 @@ def warm() -> None:
         for module in pkgutil.walk_packages(folder, f"{package}."):
             if not module.name.startswith(NOT_WARMED):
                 hasattr(importlib.import_module(module.name), "_")  # loads what is loaded when used
+    from scrapy.cmdline import _get_commands_dict
+    from scrapy.settings import Settings
+
+    from mmcrawl.blocks import page_content, partition
     from mmcrawl.commands import crawl_workers
     from mmcrawl.commands.terminal import telling
     from mmcrawl.experiment import crawl
     from mmcrawl.store import child_process
     from mmcrawl.text import segment, translate_url
+    from mmcrawl.topic import load_topic
     from tests.warm import starts_warm
 
     for module in (child_process, crawl, crawl_workers):  # they start processes themselves
@@ -51,6 +56,11 @@ def warm() -> None:
     telling._SHOWN_AFTER = 600.0  # on a busy machine any command takes long, and would say so
     segment("光学")
     translate_url("http://h.test/guangxue/")
+    _get_commands_dict(Settings(), inproject=True)  # all subclasses are known from here on
+    load_topic("physics-senior")  # the forms of its words are known too
+    page = b"<title>Lens</title><p>A lens bends light.<ul><li><a href=1>Lenses</a></ul>"
+    [block.kind for block in partition(page, url="http://h.test/").blocks]
+    page_content(page, "http://h.test/").write("json")
     gc.freeze()  # so that no collection in a fork writes to, and so copies, what is shared
 
 
