@@ -1,10 +1,10 @@
 """Kinds of blocks by the model, and the pages it is trained on."""
 
 import io
+import sys
 import tracemalloc
 from collections import Counter
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from mmcrawl.blocks import (
     TEXT,
     KindModel,
     PageBlocks,
+    Partition,
     kind_features,
     kind_model,
     kinds_of,
@@ -82,17 +83,20 @@ def test_what_tells_the_kinds_is_an_option_of_every_method(method: str, kinds: s
     assert partition(b"<p>Levers", method=method).kinds == kinds
 
 
-def test_of_a_page_of_very_many_blocks_the_rules_tell_the_kinds() -> None:
-    def counted(cells: int, kinds: str) -> tuple[float, Counter[str]]:
-        page = partition(b"<table>" + b"<tr><td>lever 12" * cells, kinds=kinds)
-        begun = process_time()
-        found = Counter(block.kind for block in page.blocks)
-        return process_time() - begun, found
+def test_of_a_page_of_very_many_blocks_the_rules_tell_the_kinds(monkeypatch) -> None:
+    def kinds(**options: str) -> list[str]:
+        page = partition(b"<table>" + b"<tr><td>lever 12" * 50, **options)
+        return [block.kind for block in page.blocks]
 
-    counted(10, "learnt")  # reads the model
-    (by_model, _), (by_rules, found) = counted(20_000, "learnt"), counted(20_001, "learnt")
-    assert 2 * by_rules < by_model
-    assert found == counted(20_001, "rules")[1]
+    module, asked = sys.modules[Partition.__module__], []
+    tell = module.learnt_kinds
+    monkeypatch.setattr(module, "learnt_kinds", lambda *of: asked.append(len(of[1])) or tell(*of))
+    blocks = len(kinds())
+    for most in (blocks, blocks - 1):
+        monkeypatch.setattr(module, "_MOST_LEARNT", most)
+        found = kinds()
+    assert asked == [blocks, blocks]  # and not with a bound of one less
+    assert found == kinds(kinds="rules")
 
 
 def test_other_words_for_it_are_refused() -> None:
