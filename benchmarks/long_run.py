@@ -43,7 +43,6 @@ from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.media import State, open_collection
 
 ROOT = Path(__file__).resolve().parent.parent
-_PAUSE = 2.0  # seconds between two looks
 _MONTH = 30 * 86_400.0
 _NOW = "LONG_RUN_NOW"  # Unix time of the visits, in the environment
 
@@ -123,9 +122,8 @@ def main() -> int:
     words = ["-a", f"web=portal:{web}", "-a", "store=sqlite:///crawl.db"]
     words += ["-s", "LOG_LEVEL=WARNING", "-s", "MMCRAWL_WEB_LATENCY=20"]
     words += ["-s", 'DOWNLOADER_MIDDLEWARES={"long_run.Faults": 590}', "-s", "RETRY_ENABLED=1"]
-    crawl = (
-        "crawl focused -a sites=anywhere -a download=all -a topic=physics-senior".split() + words
-    )
+    crawl = ["crawl", "focused", *words, "-a", "sites=anywhere", "-a", "download=all"]
+    crawl += ["-a", "topic=physics-senior"]
     crawl += ["-a", f"workers={given.workers}"] if given.workers else []
     with tempfile.TemporaryDirectory(prefix="long-run-") as name:
         folder, start = Path(name), time.time()
@@ -233,7 +231,7 @@ def watched(
                 break
             if kills is not None and pages > looks[0].pages:  # else it would never begin
                 kills.one(processes)
-            time.sleep(_PAUSE)
+            time.sleep(2.0)
     if crawl.returncode not in (0, -signal.SIGKILL):
         print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:])
     return looks
