@@ -5,7 +5,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from mmcrawl.frontier.urls import host_of
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 
 PARTITIONS = 1_024
 """How many partitions a job has. All hosts of a registered domain are in one partition."""
@@ -32,5 +32,4 @@ class Rules:
 
 @lru_cache(maxsize=16_384)
 def _number(host: str) -> int:
-    domain = split_host(host).top_domain_under_public_suffix or host
-    return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest())
+    return int.from_bytes(blake2b(site_of(host).encode(), digest_size=8).digest())

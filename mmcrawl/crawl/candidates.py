@@ -30,7 +30,7 @@ from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.store.uris import file_of, is_server
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 from mmcrawl.text.url_words import url_text
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -261,7 +261,7 @@ class Candidates:
     def _vote(self, seen: _Seen, link: Link, voter: str, *, fits: bool) -> None:
         seen.links += 1
         if voter and len(seen.voters) < _MOST_VOTERS:
-            seen.voters.add(split_host(voter).top_domain_under_public_suffix or voter)
+            seen.voters.add(site_of(voter))
         if fits:
             seen.fitting += 1
             seen.anchor = seen.anchor or link.anchor

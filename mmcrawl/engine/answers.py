@@ -20,7 +20,7 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.media.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
 from mmcrawl.page.headers import header_text
@@ -200,8 +200,7 @@ class DynamicLinksMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Complete the pages among the results of a callback."""
-        scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
+        job = crawl_of(self.crawler)
         async for output in result:
             if isinstance(output, PageItem) and job is not None:
                 output.page = await self._complete(output.page, job)

@@ -30,7 +30,7 @@ from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.shells import Choice
 from mmcrawl.page.model import Page
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -277,8 +277,7 @@ async def _closed(page: Any) -> None:
 
 
 def _site(url: str) -> str:
-    host = urlsplit(url).hostname or ""
-    return split_host(host).top_domain_under_public_suffix or host
+    return site_of(urlsplit(url).hostname or "")
 
 
 # -- Rendering in a crawl: which pages, what they are joined to, what is archived of them ---------

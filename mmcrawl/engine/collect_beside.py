@@ -23,7 +23,7 @@ from scrapy.utils.project import get_project_settings
 from twisted.internet.defer import Deferred
 
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.store.child_process import ChildProcess, Questions, signals_to
 
@@ -52,10 +52,9 @@ class CollectBeside:
 
     def _opened(self, spider: Spider) -> None:
         args = getattr(spider, "args", None)
-        scheduler = scheduler_of(self.crawler)
         if not isinstance(args, FocusedParams) or not args.download:
             return
-        if scheduler is None or scheduler.job is None:
+        if crawl_of(self.crawler) is None:
             return
         arguments = {
             "store": args.store_uri,

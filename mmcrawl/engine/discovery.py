@@ -36,7 +36,7 @@ from mmcrawl.page.lists.listings import (
 from mmcrawl.page.lists.sitemaps import USUAL, read_list, read_sitemap, sitemaps_of_robots
 from mmcrawl.page.model import FEED, HREFLANG, IN_HREFLANG, IN_INDEX, OEMBED, Page
 from mmcrawl.page.urls import joined_url
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 
 _SITEMAP, _LISTED = 2, 1
 _STEP = "mmcrawl_step"  # in the meta of a list: how many lists led to it
@@ -223,5 +223,4 @@ def _request(url: str, way: int, meta: Mapping[str, int] = MappingProxyType({}))
 
 
 def _domain(url: str) -> str:
-    host = host_of(url)
-    return split_host(host).top_domain_under_public_suffix or host
+    return site_of(host_of(url))

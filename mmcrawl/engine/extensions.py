@@ -17,7 +17,7 @@ from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of, scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.text.writing import harmless
@@ -63,11 +63,10 @@ class MediaFeedExporter(FeedExporter):
 
     async def close_spider(self, spider: Spider) -> None:
         """Write the media pages of the job and close the feeds."""
-        scheduler = scheduler_of(self.crawler)
-        if scheduler is not None and scheduler.job is not None:
+        if job := crawl_of(self.crawler):
             say_at = monotonic() + _SAY_AFTER
             try:
-                for count, row in enumerate(_rows(scheduler.job), start=1):
+                for count, row in enumerate(_rows(job), start=1):
                     super().item_scraped(row, spider)
                     if monotonic() > say_at:
                         say_at = monotonic() + _SAY_EVERY

@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 import mmcrawl
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of
 from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ class Metrics:
             yield self._metric(figure, stats, labels)
 
     def _opened(self, spider: Spider) -> None:
-        scheduler = scheduler_of(self._crawler)
-        job = scheduler.job if scheduler else None
+        job = crawl_of(self._crawler)
         of_job = {"job": job.job.name, "algo": job.algorithm} if job else {}
         self._labels = {"spider": spider.name, **of_job}
 

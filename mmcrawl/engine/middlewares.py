@@ -33,7 +33,7 @@ from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.model import Page
 from mmcrawl.page.scripts.moves import only_leads_on
 from mmcrawl.settings import value_of
-from mmcrawl.text.resources import is_public_suffix, split_host
+from mmcrawl.text.resources import is_public_suffix, site_of
 
 # -- Cookies, as many as a browser keeps ----------------------------------------------------------
 
@@ -113,8 +113,7 @@ class CookiesMiddleware(ScrapyCookiesMiddleware):
 
 
 def _site(domain: str) -> str:
-    host = domain.removeprefix(".")
-    return split_host(host).top_domain_under_public_suffix or host
+    return site_of(domain.removeprefix("."))
 
 
 # -- Middlewares: the report of each page to the frontier, obedience to robots.txt, refreshes -----

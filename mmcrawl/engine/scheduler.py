@@ -470,6 +470,12 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     return cast("FocusedScheduler", scheduler) if ours else None
 
 
+def crawl_of(crawler: Crawler) -> Crawl | None:
+    """Return the crawl that our scheduler has open; None for Scrapy's, and for one refused."""
+    scheduler = scheduler_of(crawler)
+    return scheduler.job if scheduler else None
+
+
 def has_something_to_do(crawler: Crawler) -> bool:
     """Return whether a crawl was not refused, and is not over before it begins."""
     scheduler = scheduler_of(crawler)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from mmcrawl.frontier.urls import PrivateHosts, host_of, shape
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 
 # -- What a crawl has found in each area of a host, and how many more pages it may take there -----
 # An area is a directory, a script, or what the pages of one shape are (`shape`): numbers, ids and
@@ -229,9 +229,7 @@ class Limits:
     least_score: float = 0.0
 
 
-@lru_cache(maxsize=16_384)
-def _domain_of(host: str) -> str:
-    return split_host(host).top_domain_under_public_suffix or host
+_domain_of = lru_cache(maxsize=16_384)(site_of)
 
 
 class Sites:

@@ -41,7 +41,7 @@ from mmcrawl.engine.crawls import archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of, scheduler_of
 from mmcrawl.engine.threads import Completions, has_another_core, use_monotonic_clock
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import PrivateHosts, host_of
@@ -228,23 +228,21 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     def _is_elsewhere(self, response: Response) -> bool:
         """Return whether a link of the crawl leads on to another site: only media count there."""
-        scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
+        job = crawl_of(self.crawler)
         if job is None or "redirect_urls" not in response.meta:
             return False
         return host_of(response.url) not in job.sites
 
     def _with_listed_media(self, page: Page, response: Response) -> Page:
-        scheduler = scheduler_of(self.crawler)
-        if scheduler is None or scheduler.job is None or response.request is None:
+        job = crawl_of(self.crawler)
+        if job is None or response.request is None:
             return page
         before = response.meta.get("redirect_urls", ())
-        return scheduler.job.with_listed_media(page, (page.url, response.request.url, *before))
+        return job.with_listed_media(page, (page.url, response.request.url, *before))
 
     async def _playlist(self, response: Response) -> PageItem | NoPage:
         """Return the item of an answer that names media, of the page that links to it."""
-        scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
+        job = crawl_of(self.crawler)
         led_by = job.linking(response.meta.get(LINK_KEY, -1)) if job else Linking()
         declared = header_text(response.headers, "Content-Type")
         try:
@@ -263,8 +261,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     def _medium(self, response: Response, kind: str) -> PageItem | NoPage:
         """Return the item of an answer that is a medium, if one of its kind is looked for."""
-        scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
+        job = crawl_of(self.crawler)
         if job is None or kind not in job.kinds:
             large = kind == PAGE and response.meta.get(TOO_LARGE)
             what = declared_type(response.headers) or "binary data"

@@ -38,7 +38,7 @@ from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.text.resources import split_host
+from mmcrawl.text.resources import site_of
 
 if TYPE_CHECKING:
     from mmcrawl.archive.archive import Archive
@@ -271,7 +271,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if response.status // 100 != 3 or location is None or steps >= _MOST_STEPS:
             return
         target = absolute_url(url, location.decode("utf-8", "replace")) or ""
-        if not target.startswith(("http://", "https://")) or _site(url) != _site(target):
+        sites = {site_of(host_of(one)) for one in (url, target)}
+        if not target.startswith(("http://", "https://")) or len(sites) > 1:
             return
         if not self.private_hosts.may_ask(target):
             return
@@ -370,9 +371,3 @@ def _conditions(last: Version) -> dict[str, str]:
         "If-Modified-Since": last.header("last-modified"),
     }
     return {name: value for name, value in headers.items() if value}
-
-
-def _site(url: str) -> str:
-    """Return the registered domain of a URL, its host where there is none."""
-    host = host_of(url)
-    return split_host(host).top_domain_under_public_suffix or host

@@ -51,6 +51,15 @@ def split_host(host: str) -> ExtractResult:
     return _list()(host)
 
 
+def site_of(host: str) -> str:
+    """The registered domain of a host name; the host itself where there is none.
+
+    >>> site_of("www.optics.co.uk"), site_of("localhost")
+    ('optics.co.uk', 'localhost')
+    """
+    return split_host(host).top_domain_under_public_suffix or host
+
+
 def is_public_suffix(host: str) -> bool:
     """Whether `host` is a name that strangers share: ``co.uk``, ``github.io``; no cookie's domain.
 

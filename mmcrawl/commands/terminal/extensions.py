@@ -26,7 +26,7 @@ from mmcrawl.commands.terminal.tables import (
 )
 from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.crawl.reports import Totals
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import crawl_of, scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.requisites import RequisiteQueue
@@ -70,7 +70,7 @@ class CrawlProgress:
         return cls(crawler)
 
     def _opened(self, spider: Spider | None = None) -> None:
-        job = self._job()
+        job = crawl_of(self.crawler)
         self._most_pages = getattr(getattr(spider, "args", None), "max_pages", 0)
         self._before = job.pages if job is not None else 0
         if job is None or job.job.finished_at is not None:
@@ -84,7 +84,7 @@ class CrawlProgress:
         self._ticks.start(_PANEL_SECONDS if self._panel else _LINE_SECONDS, now=False)
 
     def _tick(self) -> None:
-        job, scheduler = self._job(), scheduler_of(self.crawler)
+        job, scheduler = crawl_of(self.crawler), scheduler_of(self.crawler)
         if job is None or scheduler is None or scheduler.at_work:
             return
         progress = self._progress(job)
@@ -99,7 +99,7 @@ class CrawlProgress:
         if self._live is not None:
             self._live.stop()
             _follow_stderr()
-        job = self._job()
+        job = crawl_of(self.crawler)
         if job is None:
             return
         progress = self._progress(job)
@@ -111,10 +111,6 @@ class CrawlProgress:
                 logger.error("What was found cannot be shown: %s", error)  # noqa: TRY400
             else:
                 self._console.print(closing_tables(summary), crop=False)
-
-    def _job(self) -> Crawl | None:
-        scheduler = scheduler_of(self.crawler)
-        return scheduler.job if scheduler else None
 
     def _progress(self, job: Crawl) -> Progress:
         totals, requisites = job.totals(), self._requisites()
