@@ -99,13 +99,30 @@ def recall(
     Yields:
         How many of the links that have ended the algorithm was told of.
     """
+
+    def count(past: PastPage | PastFailure) -> None:
+        """Count a link that ended against the bounds of the crawl."""
+        if isinstance(past, PastFailure):
+            if past.error != ALIAS:
+                admission.failed(past.url, past.error)
+            if past.error.startswith(REDIRECT):
+                moved.follow(past.id, past.error.removeprefix(REDIRECT))
+        elif not past.elsewhere:
+            for link in past.links[:_MOST_MOVED]:
+                target = frontier.known(link)
+                if target.parent == past.id and target.tag_path.startswith(MOVE):
+                    moved.follow(past.id, target.url, stays=True)
+            admission.crawled(past.url, relevant=past.relevant)
+            listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
+            aliases.learn_parameters(past.id, frontier.url(past.id))
+
     told = LastScores(scorer) if learnt_links is not None and scorer.link_model is None else scorer
     scorer.silent = learnt_links is not None and scorer.link_model is not None
     try:
         for past in retold(frontier, told, moved.test):
             if isinstance(told, LastScores) and len(told) > _LINKS_AT_ONCE:
                 frontier.apply(told.take())
-            _recall_bounds(past, frontier, admission, moved, aliases, listed=listed)
+            count(past)
             if scorer.link_model is not None:
                 scorer.link_model.is_learning = True  # for others, whose turn it may be
             yield past.settled - 1
@@ -123,31 +140,6 @@ def recall(
         yield frontier.settled
     if isinstance(told, LastScores):
         frontier.apply(told.take())
-
-
-def _recall_bounds(
-    past: PastPage | PastFailure,
-    frontier: SqliteFrontier,
-    admission: Admission,
-    moved: MovedSeeds,
-    aliases: Aliases,
-    *,
-    listed: ListedLinks,
-) -> None:
-    """Count a link that ended against the bounds of the crawl."""
-    if isinstance(past, PastFailure):
-        if past.error != ALIAS:
-            admission.failed(past.url, past.error)
-        if past.error.startswith(REDIRECT):
-            moved.follow(past.id, past.error.removeprefix(REDIRECT))
-    elif not past.elsewhere:
-        for link in past.links[:_MOST_MOVED]:
-            target = frontier.known(link)
-            if target.parent == past.id and target.tag_path.startswith(MOVE):
-                moved.follow(past.id, target.url, stays=True)
-        admission.crawled(past.url, relevant=past.relevant)
-        listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
-        aliases.learn_parameters(past.id, frontier.url(past.id))
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:

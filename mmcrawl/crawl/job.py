@@ -9,7 +9,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from mmcrawl.crawl.history import MovedSeeds, noted, recall, recall_words, rules_changed, why_silent
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
@@ -219,15 +218,7 @@ class CrawlJob:
 
     # -- what a fetcher calls -------------------------------------------------------------------
 
-    def watch(
-        self,
-        *,
-        updated: Callable[[], object],
-        stopped: Callable[[str], object],
-        failed: Callable[[Any], object],
-        left_alone: Callable[[], bool],
-        contents: Mapping[int, str],
-    ) -> None:
+    def watch(self, *, contents: Mapping[int, str], **_: object) -> None:
         self._contents = contents  # there is nobody else to hear from
 
     def is_full(self, most: int, under_way: int) -> bool:

@@ -95,9 +95,7 @@ class InterLink(LinkTable):
             link: id of a link that came to an end.
             most: of either.
         """
-        settled = self.store.db.execute(
-            "SELECT settled FROM link WHERE id = ?", (self._base + link,)
-        ).fetchone()[0]
+        (settled,) = self._read("settled FROM link", link)
         place = self._pages_until(link)
         earlier = self._placed("settled < ? ORDER BY settled DESC", settled, most)
         later = self._placed("settled > ? ORDER BY settled", settled, most)
@@ -146,8 +144,7 @@ class InterLink(LinkTable):
 
     def was_taken(self, link: int) -> bool:
         """Return whether a link has been fetched, whatever the outcome."""
-        row = self.store.db.execute("SELECT settled FROM link WHERE id = ?", (self._base + link,))
-        return row.fetchone()[0] is not None
+        return self._read("settled FROM link", link)[0] is not None
 
     def hosts(self) -> set[str]:
         """Return the names of the hosts that links lead to."""

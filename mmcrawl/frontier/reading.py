@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.records import KnownLink, Status
@@ -64,12 +65,15 @@ class LinkTable:
         rows = store.db.execute("SELECT origin FROM host WHERE job = ? ORDER BY id", (job,))
         self._origins = [row[0] for row in rows]
 
+    def _read(self, asked: str, link: int) -> Any:
+        """Return what is asked of a link or its page, None if there is none."""
+        row = self.store.db.execute(f"SELECT {asked} WHERE id = ?", (self._base + link,))
+        return row.fetchone()
+
     def url(self, link: int) -> str:
         """Return the address of a link."""
-        row = self.store.db.execute(
-            "SELECT host, path FROM link WHERE id = ?", (self._base + link,)
-        ).fetchone()
-        return f"{self._origins[row[0]]}{row[1]}"
+        host, path = self._read("host, path FROM link", link)
+        return f"{self._origins[host]}{path}"
 
     def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
         """Yield address and parent of the links from a number on, in order."""
@@ -82,11 +86,11 @@ class LinkTable:
 
     def known(self, link: int) -> KnownLink:
         """Return what scoring asks of a link."""
-        host, path, content, layer, parent, *more = self.store.db.execute(
-            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor,"
-            " group_title, tag_path FROM link WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
+        host, path, content, layer, parent, *more = self._read(
+            "host, path, content, physical_layer, parent, logical_layer, anchor, group_title,"
+            " tag_path FROM link",
+            link,
+        )
         return KnownLink(
             self._origins[host] + path,
             content,
@@ -111,26 +115,20 @@ class LinkTable:
 
     def outlinks(self, page: int) -> Sequence[int]:
         """Return the ids of the links on a crawled page; none for a link that is no page yet."""
-        row = self.store.db.execute(
-            "SELECT links FROM page WHERE id = ?", (self._base + page,)
-        ).fetchone()
+        row = self._read("links FROM page", page)
         return array("I", row[0]) if row else ()
 
     def page(self, link: int) -> tuple[str, bool, bool, float, int] | None:
         """Return of the page that a link led to its address, whether it is relevant and holds
         media, its topic score and how many new media it holds; None if there is none.
         """
-        row = self.store.db.execute(
-            "SELECT url, relevant, contains_media, topic_score, new_media FROM page WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
+        asked = "url, relevant, contains_media, topic_score, new_media FROM page"
+        row = self._read(asked, link)
         return None if row is None else (row[0], bool(row[1]), bool(row[2]), row[3], row[4])
 
     def title(self, link: int) -> str:
         """Return the title of the page that a link led to, "" if there is none."""
-        row = self.store.db.execute(
-            "SELECT title FROM page WHERE id = ?", (self._base + link,)
-        ).fetchone()
+        row = self._read("title FROM page", link)
         return "" if row is None else str(row[0])
 
     def alike(self, key: int, most: int) -> list[int]:
@@ -174,15 +172,12 @@ class LinkTable:
 
     def digest(self, link: int) -> int | None:
         """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
-        row = self.store.db.execute(
-            "SELECT digest FROM page WHERE id = ?", (self._base + link,)
-        ).fetchone()
+        row = self._read("digest FROM page", link)
         return None if row is None else int(row[0])
 
     def is_running(self, link: int) -> bool:
         """Return whether a link is being fetched."""
-        row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
-        return str(row.fetchone()[0]) == Status.RUNNING
+        return bool(self._read("status FROM link", link)[0] == Status.RUNNING)
 
     def waiting(self) -> list[int]:
         """Return the waiting links, held ones included, in the order they were found."""

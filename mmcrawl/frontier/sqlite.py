@@ -127,9 +127,7 @@ class SqliteFrontier(InterLink):
         number = None if key is None else self._find(key)
         if number is None:
             return None
-        request, status = self.store.db.execute(
-            "SELECT request, status FROM link WHERE id = ?", (self._base + number,)
-        ).fetchone()
+        request, status = self._read("request, status FROM link", number)
         return None if request is None and status == Status.WAITING.value else request or b""
 
     # -- what happens to links ------------------------------------------------------------------
@@ -242,8 +240,7 @@ class SqliteFrontier(InterLink):
             db.execute("UPDATE link SET block = ? WHERE id = ?", (block, self._base + link))
         if self._order.stands(link):
             self._write_scores()
-            row = db.execute("SELECT score, structure FROM link WHERE id = ?", (self._base + link,))
-            score, structure = row.fetchone()
+            score, structure = self._read("score, structure FROM link", link)
             self.apply(LinkScores([link], [score], [structure]))
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
@@ -317,8 +314,7 @@ class SqliteFrontier(InterLink):
                 (request, priority, self._base + link),
             )
         self._write_scores()
-        found = db.execute("SELECT score FROM link WHERE id = ?", (self._base + link,))
-        score = found.fetchone()[0]
+        (score,) = self._read("score FROM link", link)
         self._ranking.set_priority(link, priority)
         rank = self._ranking.rank(link, max(score, 0.0))
         self._put_in_order(link, self._order.host(link), rank)
@@ -368,10 +364,7 @@ class SqliteFrontier(InterLink):
             self._order.push(link, host, rank)
 
     def _start(self, link: int) -> WaitingLink:
-        row = self.store.db.execute(
-            "SELECT host, path, parent, logical_layer, priority, request FROM link WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
+        row = self._read("host, path, parent, logical_layer, priority, request FROM link", link)
         self._set_status(link, Status.WAITING, Status.RUNNING)
         parent = None if row[2] is None else row[2] - self._base
         return WaitingLink(link, self._origins[row[0]] + row[1], parent, row[3], row[4], row[5])
