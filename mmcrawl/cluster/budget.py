@@ -1,10 +1,9 @@
-"""How many pages may be fetched in each partition, so that all together are no more than may be.
+"""How many pages each partition may fetch, so that the sum stays within `max_pages`.
 
 * ``budget``: ``JOB/pages``; ``granted``, JSON: by partition, the epoch of the owner that wrote
-  last, and how many pages of it may be fetched in all.
+  last, and the pages granted in all.
 
-The sum of what is granted is never more than the crawl may fetch. What a partition is granted stays
-its own when its owner dies; what it cannot use its owner gives back.
+A grant stays with its partition when the owner dies; an owner gives back what it cannot use.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""What a worker has to do with the shared store, turn by turn.
+"""The turns in which a worker and the shared store exchange what is new.
 
-In a turn its crawl hands over a `Report`, which is written, and gets `News`, which it takes in
-before it makes the next report. So both sides always speak of the same partitions. A report is
-written in an order in which no crash loses anything:
+In a turn the crawl hands over a `Report`. The turn writes it and leaves `News`, which the crawl
+takes in before it makes the next report, so that both sides always mean the same partitions. The
+order in which a report is written loses nothing in a crash:
 
-1. messages to other partitions, then media pages: that one comes twice does no harm;
-2. records, then the leases with which they count: from then on pages are crawled;
-3. messages that were taken in are removed.
+1. messages to other partitions, then media pages: it does no harm if these come twice;
+2. log records, then the leases that make them count: from then on pages are crawled;
+3. removal of the messages that were taken in.
 
-After that, now and then, it *looks*: at heartbeats and leases, to take what is its share, and at
-messages. Who has nothing to do looks at each turn, so it is only links of others beside links of
-its own that wait until it looks.
+Every few seconds a turn also *looks* at heartbeats and leases, takes the worker's fair share of
+partitions, and reads messages. An idle worker looks at every turn.
 """
 
 from __future__ import annotations
@@ -325,7 +324,7 @@ class Exchange:
         self._take(sound, report, news)
         self._hear(heartbeats, sound, news)
         self.documents.delete("worker", members.buried(sound))
-        # Who has nothing to do looks more often where others may give him some, or all end.
+        # An idle worker looks more often while others can hand over partitions, or all are idle.
         most = max(Counter(one.owner for one in sound if one.busy).values(), default=0)
         self.pause = IDLE_SECONDS if report.idle and most != 1 else 1.0
 
@@ -340,7 +339,7 @@ class Exchange:
             wanted += members.first(some, more)
             if some is busy and more < 0 and not (report.giving or report.given):
                 news.give = -more
-        # What names this worker and is not its own it took without hearing of it.
+        # A lease that names this worker, but is not its own, was taken and the answer was lost.
         wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]
         taken = self.leases.take(wanted) if wanted else []
         for stored in self._logs.read(taken):

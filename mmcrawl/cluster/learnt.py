@@ -1,11 +1,11 @@
-"""What workers tell each other of what they learnt: how rare words are, and what links promise.
+"""What workers share of what they learnt: how rare words are, and what links promise.
 
-* ``learnt``: ``JOB/WORKER``; ``token``, a random one each time, and ``bytes``.
+* ``learnt``: ``JOB/WORKER``; ``token``, a new random one with each change, and ``bytes``.
 
-Each tells what it has learnt itself, all of it, in place of what it told before, when that has
-grown by half. What a crawl knows is the sum of what its workers tell, those that are gone
-included. So nothing is decided together: workers that have not heard of each other for a while
-order their links a little otherwise, that is all.
+A worker publishes all that it learnt itself, in place of what it published before, whenever that
+has grown by half. A crawl knows the sum of these documents, those of dead workers included. No
+worker waits for another: one that has not heard from the others for a while only orders its links
+a little differently.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LearntStore:
             if row is None:
                 continue
             token = str(row.get("token", ""))
-            if token == self._tokens.get(name):  # of who was killed before its sign told of it
+            if token == self._tokens.get(name):  # its worker died before a heartbeat named it
                 continue
             self._tokens[name] = token
             try:

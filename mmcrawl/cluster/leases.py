@@ -1,15 +1,14 @@
-"""Who owns each partition, and its log.
+"""The owner and the log of each partition.
 
 * ``lease``: ``JOB/PART``, changed by compare-and-set. It is made before the first message for the
   partition, and stays.
 * ``log``: ``JOB/PART/NUMBER/EPOCH``; ``bytes``, rows of the partition that changed
   (:mod:`~mmcrawl.cluster.changes`), written by its owner in that epoch.
 
-An owner changes the lease under its `epoch`, and is refused once another worker has taken it. The
-records that count are those from its `first` to before its `next`; of several records of one number
-that of the last epoch: the others are of owners that were replaced before they could make them
-count. So what an owner that was replaced does to a partition never counts. docs/protocol.md has all
-of it.
+An owner changes the lease under its `epoch`; once another worker has taken it, the change fails.
+Records count from `first` to before `next`; of several with one number, that of the last epoch, as
+the others are of owners that were replaced before they could make them count. docs/protocol.md has
+the rules.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Who works on a crawl, and what each one's fair share of it is.
+"""The workers of a crawl, and the fair share of each.
 
 * ``worker``: ``JOB/NAME``, its heartbeat: `beat` grows several times in a lease; ``facts``, JSON.
 
-Clocks are not compared: a worker is alive as long as its beat grows, by the clock of who looks. A
-worker that leaves removes its heartbeat, and so does who knows that its process is gone.
+Clocks are not compared: a worker is alive while its beat grows, by the observer's clock. A worker
+that leaves removes its heartbeat; its parent removes that of a process that died.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def heartbeats_of(rows: Mapping[str, Row]) -> dict[str, Heartbeat]:
 
 
 def free_leases(shared: SharedStore, token: str) -> None:
-    """Let the partitions of a worker be taken that has died, and whose name ends with a token.
+    """Free the partitions of a dead worker, whose name ends with a token, before its lease ends.
 
-    Who calls this must know that the process is gone: others would wait for a lease otherwise.
+    The caller must know that its process is gone.
     """
     shared.delete("worker", [n for n in shared.names("worker") if n.endswith(f"-{token}")])
 
@@ -80,9 +80,8 @@ class Members:
     def look(self, heartbeats: Mapping[str, Heartbeat], now: float) -> None:
         """Take in the newest heartbeats.
 
-        Between two looks nobody is heard, and a store that is away keeps others from beating: what
-        comes between counts, but half a lease at most. So whoever looks after a long time does not
-        take for dead who could not be heard.
+        A worker that did not look for a while, or whose store was away, heard nobody in that time:
+        at most half a lease of it counts, so that it takes no living worker for dead.
         """
         self._heard += min(now - self._looked_at, self._lease / 2)
         self._looked_at = now

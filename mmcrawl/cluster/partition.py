@@ -30,7 +30,7 @@ class PageElsewhere:
 class PartitionJob(CrawlJob):
     """A partition's crawl; its owner begins it, little by little.
 
-    Words of pages, and what is noted of rules, are kept by who has all partitions.
+    The worker counts words for all its partitions, and rules are notes of the whole crawl.
 
     Args:
         link_model: what the partitions of a process learn into; None for a first one.

@@ -215,7 +215,7 @@ class SharedJob:
         return [] if self._broken else self._shared.near_misses(self._reporter.test.threshold)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
-        # In this order: whoever may fetch again, after it was not heard, has lost what others have.
+        # In this order: after a silence, news tell first which partitions others have taken.
         may_fetch = self._may_fetch()
         self._hear()
         link, self.interrupted = None, False

@@ -1,10 +1,7 @@
-"""Reports of fetched pages: plain values, made where the page was parsed.
+"""Reports of fetched pages, and where a crawl stands, in numbers.
 
-Who parses a page and who takes it into the frontier need not be one process. A report holds what
-the second must know; everything that can be worked out from the page alone is worked out by the
-first.
-
-Where a crawl stands, in numbers.
+A report holds plain values: all that can be worked out from the page alone, so that the process
+that parses a page need not be the one that takes it into the frontier.
 """
 
 import json
