@@ -1,7 +1,6 @@
 """`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn; and its content."""
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import get_args
@@ -133,7 +132,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         page = fetched(self, url, web)
         _check_body(url, page)
         received = PageFile(url, body=page.body, url=page.url, content_type=page.content_type)
-        _write(extraction.content_of(received, wanted))
+        extraction.write_out(extraction.content_of(received, wanted))
 
     def _show(
         self,
@@ -160,9 +159,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
             html = source.body.decode(encoding, "replace")
             metadata = rules(ReceivedText(source.url, source.headers, html))
         if opts.json:
-            _write(partition_json(page, metadata))
+            extraction.write_out(partition_json(page, metadata))
         elif opts.html:
-            _write(draw(page))
+            extraction.write_out(draw(page))
         else:
             console_of(100).print(_block_tree(page, name, metadata or {}))
 
@@ -170,12 +169,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 def _check_body(name: str, page: ReceivedPage) -> None:
     if problem := page_problem(page.body, page.content_type):
         raise NoPageError(f"{name}: {problem}")
-
-
-def _write(text: str) -> None:
-    """Write a document as UTF-8, whatever the terminal speaks."""
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
 
 
 def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:

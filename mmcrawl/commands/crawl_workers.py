@@ -30,7 +30,7 @@ from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.views.observing import CrawlView, Observer
 from mmcrawl.commands.terminal.tables import Progress, progress_line, progress_panel
 from mmcrawl.errors import StoreError
-from mmcrawl.store.child_process import signals_to
+from mmcrawl.store.child_process import cores, signals_to
 from mmcrawl.text.writing import program
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def number_of_workers(told: str) -> int:
     """Return the number of workers; for ``auto``, as cores and memory allow."""
     if told != "auto":
         return int(told)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _free_memory() // _MEMORY, _MOST))
+    return max(1, min(cores(), _free_memory() // _MEMORY, _MOST))
 
 
 def _is_stopped(pid: str) -> bool:

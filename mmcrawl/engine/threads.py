@@ -1,6 +1,5 @@
 """Between threads and the reactor: waiting for what takes its time, without holding up Scrapy."""
 
-import os
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -11,6 +10,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
+
+from mmcrawl.store.child_process import cores
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -96,8 +97,4 @@ class Completions(Generic[T]):
 
 def has_another_core() -> bool:
     """Return whether another process could run beside this one."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return bool(sys.executable) and cores > 1
+    return bool(sys.executable) and cores() > 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -37,6 +36,7 @@ from mmcrawl.rank.records import (
     ReadPage,
     UrlIndex,
 )
+from mmcrawl.store.child_process import cores
 
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it
@@ -56,7 +56,7 @@ def over_bodies(
     """Yield URL, number of the version, and what was made of each page of HTML."""
     found = _bodies(archive, reading)
     first = list(islice(found, _MANY))
-    processes = min(_MOST_PROCESSES, os.cpu_count() or 1)
+    processes = min(_MOST_PROCESSES, cores())
     if len(first) < _MANY or processes < 2:
         for number, body in chain(first, found):
             yield body.url, number, make(body)

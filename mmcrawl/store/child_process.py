@@ -30,6 +30,13 @@ _NEW_OBJECTS = 100_000, 20, 100
 """More than the new containers of a page, then after so many looks at the young, at the others."""
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def collect_seldom() -> None:
     """Look for garbage seldom, and never again in what this process holds by now.
 

@@ -24,6 +24,7 @@ from mmcrawl.commands.terminal.tables import kind_of, literal
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import Group, open_duplicates, open_ranks
+from mmcrawl.store.child_process import cores
 from mmcrawl.text.writing import counted, printable, size_of
 
 _MOST_HITS = 20
@@ -108,7 +109,7 @@ def forget_purged(archive: Archive, options: Namespace) -> None:
 
 
 def _processes() -> int:
-    return min(_MOST_PROCESSES, os.cpu_count() or 1)
+    return min(_MOST_PROCESSES, cores())
 
 
 def _indexing(options: Namespace) -> Callable[[int, int], None]:

@@ -25,6 +25,7 @@ from mmcrawl.commands.terminal.files import (
 )
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.html.encoding import codec_of
+from mmcrawl.store.child_process import cores
 from mmcrawl.text.writing import program
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
@@ -112,7 +113,7 @@ def _extract(
     pages: PageFiles, wanted: Wanted, folder: Path | None, say: Callable[[object], None]
 ) -> int:
     done = problems = 0
-    write = _to_standard_output if folder is None else _into(folder, wanted.form)
+    write = (lambda one: write_out(one.text)) if folder is None else _into(folder, wanted.form)
     results = _over(pages, wanted)
     for one in results if pages.single else _counted(results, pages.total):
         if one.problem:
@@ -137,13 +138,13 @@ def _over(pages: PageFiles, wanted: Wanted) -> Iterator[Extracted]:
 
     from mmcrawl.archive.processes import begin_beside
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    with ProcessPoolExecutor(cores, initializer=begin_beside) as pool:
+    processes = cores()
+    with ProcessPoolExecutor(processes, initializer=begin_beside) as pool:
         waiting: deque[Future[Extracted]] = deque()
         try:
             for page in pages:
                 waiting.append(pool.submit(extracted, page, wanted))
-                if len(waiting) >= _WAITING * cores:
+                if len(waiting) >= _WAITING * processes:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -161,8 +162,9 @@ def _counted(results: Iterator[Extracted], total: int | None) -> Iterator[Extrac
             telling.progress("extracting pages", count, total or 0)
 
 
-def _to_standard_output(one: Extracted) -> None:
-    sys.stdout.buffer.write(one.text.encode("utf-8", "replace"))
+def write_out(text: str) -> None:
+    """Write a document as UTF-8, whatever the terminal speaks."""
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 
 
