@@ -75,7 +75,7 @@ class Lab:
     def single(self, pace: int) -> list[bool]:
         """Crawl with one process, `pace` pages at once; return whether each page is relevant."""
         store = open_store("memory:")
-        job = self._crawl.job(CrawlJob, store, store.job("single", {}))
+        job = CrawlJob(store, store.job("single", {}), self._crawl)
         found: list[bool] = []
         under_way: list[WaitingLink] = []
         while True:

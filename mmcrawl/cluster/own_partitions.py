@@ -164,10 +164,10 @@ class OwnPartitions:
 
     def _made(self, partition: int, learnt_links: int = 0) -> PartitionJob:
         """Return the crawl of a partition, which is still to be begun."""
-        job = self._crawl.job(
-            PartitionJob,
+        job = PartitionJob(
             self._store,
             self._store.begin(partition, f"{self._name}/{partition}", {}),
+            self._crawl,
             reporter=self._reporter,
             seeds=self.seeds.get(partition, ()),
             sites=self.sites,

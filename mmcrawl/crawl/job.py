@@ -21,7 +21,8 @@ from mmcrawl.crawl.reports import (
     Reporter,
     Totals,
 )
-from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
+from mmcrawl.crawl.setup import CrawlSetup
+from mmcrawl.frontier.admission import REDIRECT, Admission, Sites
 from mmcrawl.frontier.aliases import ALIAS, BEHIND, Aliases
 from mmcrawl.frontier.findings import (
     BarrenDirectory,
@@ -31,7 +32,6 @@ from mmcrawl.frontier.findings import (
     NearMiss,
     PatternRecord,
 )
-from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import NewLink, Status, WaitingLink
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -44,8 +44,7 @@ from mmcrawl.page.model import (
     Page,
     promises_media,
 )
-from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
-from mmcrawl.scoring.pinned_rules import PinnedRules
+from mmcrawl.scoring.base import CrawledPage, scores_after
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
 
@@ -63,13 +62,11 @@ class CrawlJob:
     Args:
         store: an open store.
         job: which job of the store this is; one that was begun goes on where it stood.
-        reporter: makes the reports of pages; what its similarity counts is kept with the job.
-        make_scorer: makes the algorithm, given the frontier to look links up in.
-        limits: which links may be followed.
-        seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
-        obey_nofollow: leave links alone that the page asks not to follow.
-        links: which are to be followed, see `SqliteFrontier`. A job may go on with others.
-        rules: which links come first, and which never. A job may go on with others.
+        setup: what it is made of. A job may go on with other links to be followed, and rules.
+        reporter: makes the reports of pages, and keeps its counts of words with the job; None for
+            one of its own.
+        seeds: addresses the crawl starts from, in order, if not at all of the setup's. Hosts they
+            redirect to count as theirs.
         sites, elsewhere, siblings: of a larger crawl that this is a part of: the hosts that it
             keeps to, what tells of an address whether it belongs to another part, and among how
             many parts of this process memory is divided.
@@ -84,39 +81,38 @@ class CrawlJob:
         self,
         store: SqliteStore,
         job: Job,
+        setup: CrawlSetup,
         *,
-        reporter: Reporter,
-        make_scorer: Callable[[SqliteFrontier], Scorer],
-        limits: Limits,
-        seeds: Sequence[str],
-        obey_nofollow: bool = True,
-        links: str = ALL,
-        rules: PinnedRules | None = None,
+        reporter: Reporter | None = None,
+        seeds: Sequence[str] | None = None,
         sites: Sites | None = None,
         elsewhere: Callable[[str], bool] | None = None,
         siblings: int = 1,
     ) -> None:
-        self.store = store
-        self.job = job
+        self.store, self.job, self._setup = store, job, setup
+        reporter = self.reporter = reporter or setup.reporter()
         self.frontier = SqliteFrontier(
             store,
             job,
-            links,
-            rules.weight_of if rules else None,
+            setup.links,
+            setup.rules.weight_of if setup.rules else None,
             elsewhere=elsewhere,
             siblings=siblings,
         )
         self.findings = Findings(store, job)
-        self.scorer = make_scorer(self.frontier)
+        self.scorer = setup.scorer(self.frontier, reporter.similarity)
         self._is_elsewhere = elsewhere or (lambda url: False)
         self.interrupted = False  # whether the last `next` gave up early, see there
-        self.reporter = reporter
-        seeds = [reporter.real(seed) for seed in seeds]
-        self._admission = Admission(limits, sites or seeds)
+        self._seeds = [reporter.real(seed) for seed in (setup.seeds if seeds is None else seeds)]
+        self._admission = Admission(setup.limits, sites or self._seeds)
         self.moved_seeds = MovedSeeds(self.frontier, self._admission.sites, reporter.test)
         self._aliases = Aliases(self.frontier)
         self._intake = LinkIntake(
-            self.frontier, self._admission, self.scorer, self._aliases, obey_nofollow=obey_nofollow
+            self.frontier,
+            self._admission,
+            self.scorer,
+            self._aliases,
+            obey_nofollow=setup.obey_nofollow,
         )
         self._listed = self._intake.listed
         self.refused = self._intake.refused
@@ -125,8 +121,6 @@ class CrawlJob:
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
         self._behind = LinksBehind(self.frontier, self._admission)
-        self._rules, self._links = rules or PinnedRules(), links
-        self._seeds = seeds
         self._contents: Mapping[int, str] = {}
         self._start()
 
@@ -469,7 +463,9 @@ class CrawlJob:
         self.store.note(self.job.number, self._similarity.note(report.words))
 
     def _remember(self) -> None:
-        memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
+        memory = {"similarity": self._similarity.state()} | noted(
+            self._setup.rules, self._setup.links
+        )
         self.store.remember(self.job.number, memory)
 
     def _retell(self, learnt_links: int | None = None) -> Iterator[int]:
@@ -486,7 +482,7 @@ class CrawlJob:
         if self.frontier.pages <= _PAGES_LOOKED_THROUGH:
             self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         yield from self._retell()
-        given = self._rules, self._links
+        given = self._setup.rules, self._setup.links
         if rules_changed(self.store, self.job, *given, self._seeds, begun=self.pages > 0):
             self._remember()
             if self.ready:  # of a job that was at its end

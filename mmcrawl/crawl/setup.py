@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.ranking import ALL
-from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -19,7 +17,6 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.topic.loading import as_one, load_topic, topic_of
 from mmcrawl.topic.topic import Topic
 
-J = TypeVar("J", bound=CrawlJob)
 SEEDS = "seeds_in_order"
 """Argument of a shared job: a log can be read again only with its seeds in their order."""
 _LIMIT = "limits."
@@ -121,36 +118,3 @@ class CrawlSetup:
             similarity: what it asks of their words.
         """
         return make_scorer(self.algo, source, similarity, **self.parameters)
-
-    def job(
-        self,
-        kind: type[J],
-        store: SqliteStore,
-        job: Job,
-        *,
-        reporter: Reporter | None = None,
-        seeds: Sequence[str] | None = None,
-        **more: Any,
-    ) -> J:
-        """Return the crawl over a store.
-
-        Args:
-            kind: of crawl; `more` is its own.
-            store, job: where it is kept.
-            reporter: makes the reports of its pages; None for one of its own.
-            seeds: where it starts, if not at all seeds.
-        """
-        reporter = reporter or self.reporter()
-        similarity = reporter.similarity
-        return kind(
-            store,
-            job,
-            reporter=reporter,
-            make_scorer=lambda source: self.scorer(source, similarity),
-            limits=self.limits,
-            seeds=self.seeds if seeds is None else seeds,
-            obey_nofollow=self.obey_nofollow,
-            links=self.links,
-            rules=self.rules,
-            **more,
-        )

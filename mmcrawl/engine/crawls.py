@@ -198,7 +198,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     try:
         if args.made_afresh:
             _remove_archive(args, config)
-        job = setup.job(CrawlJob, store, store.job(args.job_name, args.identity()))
+        job = CrawlJob(store, store.job(args.job_name, args.identity()), setup)
         _miss_no_archive(job, config.archive_of(args))
     except BaseException:
         store.close()

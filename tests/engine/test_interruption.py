@@ -213,9 +213,10 @@ import json, os, sys
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.reports import FetchedPage, Reporter
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.page import parse_page
 from mmcrawl.replay import FolderWeb
-from mmcrawl.scoring import LinkSimilarity, TopicTest, UrlRule
+from mmcrawl.scoring import LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
 from pathlib import Path
 
@@ -223,13 +224,13 @@ topic = topic_from_keywords("optics")
 web = FolderWeb(Path(sys.argv[1]))
 
 def crawl(file, dies_after=None):
-    similarity = LinkSimilarity(topic)
     store = open_store(f"sqlite:///{file}")
-    job = CrawlJob(
-        store, store.job("test", {}), reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-        make_scorer=lambda source: UrlRule(source, similarity, m=1),
-        limits=Limits(), seeds=web.start_urls(),
+    setup = CrawlSetup(
+        algo="urlrule", parameters={"m": 1}, topic=topic, topics_by_host={},
+        kinds=frozenset({"video"}), threshold=0.5, limits=Limits(), seeds=web.start_urls(),
     )
+    reporter = Reporter(TopicTest(topic, {"video"}), LinkSimilarity(topic))
+    job = CrawlJob(store, store.job("test", {}), setup, reporter=reporter)
     reports, begun = 0, []
     while reports != dies_after:
         begun += [link for link in [job.next()] if link]

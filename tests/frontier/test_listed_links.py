@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mmcrawl.crawl import CrawlJob, FetchedPage, Reporter, place_of
-from mmcrawl.frontier import Limits, NewLink, open_store
+from mmcrawl.frontier import NewLink, open_store
 from mmcrawl.page import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
 from mmcrawl.page.lists import listed_link
-from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.scoring import LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.jobs import setup_of
 from tests.tables import each
 
 HOST = "http://h.test"
@@ -26,10 +27,8 @@ def job(store: str = "memory:", algo: str = "learned", most_links: int = 0) -> I
     made = CrawlJob(
         opened,
         opened.job("test", {}),
+        setup_of(topic, algo, {"audio"}, seeds=[f"{HOST}/"]),
         reporter=Reporter(TopicTest(topic, {"audio"}), similarity, most_links=most_links),
-        make_scorer=lambda frontier: make_scorer(algo, frontier, similarity),
-        limits=Limits(),
-        seeds=[f"{HOST}/"],
     )
     try:
         yield made
