@@ -354,6 +354,9 @@ class CrawlJob:
         anywhere = promised or media_kind(real) in self.kinds
         reason = self._admission.refuse(real, *layers, anywhere=anywhere)
         known = self.frontier.lookup(real) not in {None, link}
+        is_mere = self.frontier.request_before(NewLink(self.frontier.url(link))) == b""
+        if is_mere and self._aliases.was_fetched(link, real):
+            target = replace(target, request=None)  # left out in its turn, as if it were linked
         self.frontier.leave(link, REDIRECT + real)
         self.frontier.apply(self.scorer.repeated(link) if known else self.scorer.failed(link))
         self._bring_forward(link)

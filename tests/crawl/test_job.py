@@ -665,13 +665,17 @@ def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any)
     assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
 
 
-def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(opened):
+@pytest.mark.parametrize("asked", [None, b"of the spider"])
+def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(opened, asked):
     job = opened()
     crawl(job, mirrored(3) | {SEED: page("p0", "p0/", "p1", "p1/", "p2")})
-    job.add([NewLink(f"{SEED}old")])
-    assert job.redirected(job.next().id, NewLink(f"{SEED}p2/"))
+    job.add([NewLink(f"{SEED}old", request=asked)])
+    # Scrapy's redirects are requests, with what they come from.
+    assert job.redirected(job.next().id, NewLink(f"{SEED}p2/", request=b"redirected"))
+    if asked is not None:
+        assert job.next().url == f"{SEED}p2/"
     assert job.next() is None
-    assert job.frontier.errors() == {ALIAS: 1}
+    assert job.frontier.errors() == ({} if asked else {ALIAS: 1})
 
 
 @pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
