@@ -68,9 +68,8 @@ _NAMES = re.compile(
     rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
-_SINGLE = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SLICE = 10_000  # elements whose start tags are in memory at once
-_WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
+_WORD = re.compile(rb"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 # Of a start tag in lower case.
 _HIDDEN = re.compile(rb"""hidden(?:(?<=\shidden)(?=[\s=>/])|(?<=aria-hidden)\s*=\s*["']?true)""")
 _UNDISPLAYED = re.compile(rb"display\s*:\s*none")
@@ -207,7 +206,10 @@ class StartTags:
     """
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:
-        self._class_weights = class_weights
+        self._of_word = {
+            word.encode(): (_CLASS_BIT.get(word, 0), class_weights.get(word, 0.0))
+            for word in (*_CLASS_BIT, *class_weights)
+        }
         self._said = lru_cache(maxsize=_KNOWN)(self._say)
 
     def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> tuple[list[_Said], list[int]]:
@@ -249,18 +251,19 @@ class StartTags:
     def _say(self, hidden: int, *attributes: tuple[bytes, ...]) -> _Said:
         """Return what a start tag with some attributes says."""
         words = _words(b" ".join([a or b or c for _, a, b, c in attributes]))
-        bits = hidden
-        for word in words & _CLASS_BIT.keys():
-            bits |= _CLASS_BIT[word]
-        score = math.fsum(filter(None, map(self._class_weights.get, words)))
-        its_class = (value for name, *value in attributes if name.lower() == b"class")
-        return bits, score and score / math.sqrt(len(words)), tuple(next(its_class, ()))
+        bits, score = hidden, 0.0
+        for bit, weight in filter(None, map(self._of_word.get, words)):
+            bits |= bit
+            score += weight
+        its_class = (tuple(value) for name, *value in attributes if name.lower() == b"class")
+        return bits, score and score / math.sqrt(len(words)), next(its_class, ())
 
 
-def _words(names: bytes) -> set[str]:
+def _words(names: bytes) -> list[bytes]:
     if names.islower():  # as nearly all are; the same, and quicker
-        return set(names.translate(_LETTERS).decode("ascii").split()) - _SINGLE
-    return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
+        words = names.translate(_LETTERS).split()
+        return [word for word in dict.fromkeys(words) if len(word) > 1]
+    return list(dict.fromkeys(map(bytes.lower, _WORD.findall(names))))
 
 
 def _hidden_bit(start_tag: bytes) -> int:
@@ -276,6 +279,6 @@ def words_around(tree: PageTree, node: int) -> set[str]:
     while node > 0:
         if tree.tags[node] not in ("html", "body"):
             names = (b" ".join(found[1:]) for found in _NAMES.findall(tree.start_tag(node)))
-            words |= _words(b" ".join(names))
+            words.update(word.decode() for word in _words(b" ".join(names)))
         node = tree.parents[node]
     return words
