@@ -32,6 +32,15 @@ PLAIN = {
 }
 
 
+def test_scrapys_remote_control_is_loaded_only_where_it_is_on() -> None:
+    for is_on in (False, True):
+        settings = Settings({"REMOTE_CONTROL_ENABLED": is_on})
+        FocusedSpider.update_settings(settings)
+        base = settings.getdict("EXTENSIONS_BASE")
+        assert ("scrapy.extensions.remote_control.RemoteControl" in base) is is_on
+        assert "scrapy.extensions.corestats.CoreStats" in base
+
+
 @pytest.fixture
 def asked() -> list[str]:
     """What the site was asked for."""

@@ -25,6 +25,7 @@ from mmcrawl.store import ChildProcess
 from tests.engine.conftest import Tools
 from tests.jobs import job_of
 from tests.tables import each
+from tests.waiting import until
 
 URL = "http://h.test/"
 BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"
@@ -242,12 +243,31 @@ def test_when_the_process_dies_one_page_goes_on_unsegmented_and_the_others_are_c
     )
 
 
+def test_the_process_loads_before_the_first_page_and_is_the_one_that_reads_it(monkeypatch):
+    begun: list[str] = []
+
+    class Counted(ChildProcess):
+        def __init__(self, module: str) -> None:
+            begun.append(module)
+            super().__init__(module)
+
+    monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", Counted)
+    reader = PageReader("bwap")
+    reader.start()
+    until(lambda: bool(begun))
+    waiting = reader.read(received(1))
+    reader.close()
+    assert waiting.result().blocks
+    assert len(begun) == 1
+
+
 def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, monkeypatch):
     def none(_: str) -> ChildProcess:
         raise OSError(12, "Cannot allocate memory")
 
     monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", none)
     reader = PageReader("bwap")
+    reader.start()
     waiting = [reader.read(received(n)) for n in range(3)]
     reader.close()
     assert all(future.result().blocks for future in waiting)
