@@ -10,8 +10,8 @@ markup.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from html import escape, unescape
+from typing import NamedTuple
 from urllib.parse import quote
 
 from mmcrawl.page.html.tags import END_OF_RAW, windows
@@ -179,8 +179,7 @@ _CONNECTS = frozenset("preconnect dns-prefetch prerender prefetch".split())
 _NOTHING = b'data-archived=""'
 
 
-@dataclass(frozen=True, slots=True)
-class _Attribute:
+class _Attribute(NamedTuple):
     """An attribute of a start tag: where it stands, and what it says."""
 
     name: str
@@ -189,8 +188,7 @@ class _Attribute:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(NamedTuple):
     """Bytes to be written in place of others."""
 
     start: int
@@ -248,10 +246,8 @@ class _Rewriter:
                 continue
             new = self._new_value(tag, attribute, values)
             if new is not None:
-                written = f'{attribute.name}="{escape(new)}"'
-                yield _Edit(
-                    attribute.start, attribute.end, written.encode(self._encoding, "replace")
-                )
+                written = f'{attribute.name}="{escape(new)}"'.encode(self._encoding, "replace")
+                yield _Edit(attribute.start, attribute.end, written)
 
     def _new_value(self, tag: str, attribute: _Attribute, values: dict[str, str]) -> str | None:
         name, value = attribute.name, attribute.value
@@ -271,9 +267,8 @@ class _Rewriter:
         if "url(" not in value.lower():
             return None
         sheet = value.encode(self._encoding, "replace")
-        return rewrite_css(sheet, self._encoding, self._links.embedded).decode(
-            self._encoding, "replace"
-        )
+        new = rewrite_css(sheet, self._encoding, self._links.embedded)
+        return new.decode(self._encoding, "replace")
 
     def _new_setting(self, tag: str, name: str, value: str, values: dict[str, str]) -> str | None:
         """Return what to write for a value that means an address, or a frame, only with others."""
@@ -319,9 +314,10 @@ def _hidden(body: bytes, encoding: str, links: Links, depth: int) -> Iterator[_E
     for match in _HIDING.finditer(body):
         if match.start() < behind:
             continue
-        attributes, end = (
-            _attributes(body, match.end(), encoding, len(body)) if left > 0 else ([], -1)
-        )
+        attributes: list[_Attribute] = []
+        end = -1
+        if left > 0:
+            attributes, end = _attributes(body, match.end(), encoding, len(body))
         left -= (end if end >= 0 else len(body)) - match.end()
         if end < 0:
             yield _Edit(match.start() + 1, match.end(), b"x-archived")
