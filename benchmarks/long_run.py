@@ -10,7 +10,7 @@ page, and the memory of each process at its end. Then `archive check`; in each o
 `--months`, visits that are due, 1 page in 200 at most, for pages that change as their addresses
 say; and `archive check` again. `--minutes` ends the crawl as Ctrl-C does. What fails is told.
 With `--kills`, one process after the other is killed, whichever it is, and the crawl begun again
-where it was the first, until it ends. Pages, media and files have to be as nobody disturbed it.
+if it ended with that, until all is done. Pages, media and files have to be as nobody disturbed it.
 """
 
 from __future__ import annotations
@@ -168,13 +168,7 @@ def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
     print("undisturbed:", {name: len(each) for name, each in wanted.items()}, flush=True)
     while equal and (count := kills.made.total()) < most:
         (disturbed := folder / f"after-{count}").mkdir()
-        before = -1
-        while before < kills.made["crawl"]:
-            before = kills.made["crawl"]
-            watched(words, disturbed, now, kills=kills)
-            for process in psutil.process_iter(["cwd"]):  # the others end by themselves
-                if process.info["cwd"] == str(disturbed):
-                    process.wait(600)
+        watched(words, disturbed, now, kills=kills)
         said = told(["crawl", "collect"], disturbed, now)
         said += told(["archive", "check"], disturbed, now)
         differ = {name: each ^ wanted[name] for name, each in found(disturbed).items()}
@@ -216,6 +210,7 @@ def watched(
     """Run a crawl for so long; return what was seen of it."""
     command = [sys.executable, "-m", "scrapy", *words]
     looks, began, processes = [], time.monotonic(), Processes()
+    count = kills.made.total() if kills is not None else 0
     with (folder / "log").open("w") as log:
         crawl = subprocess.Popen(command, cwd=folder, env=environment(now), stdout=log, stderr=log)
         while True:
@@ -232,7 +227,12 @@ def watched(
             if kills is not None and pages > looks[0].pages:  # else it would never begin
                 kills.one(processes)
             time.sleep(2.0)
-    if crawl.returncode not in (0, -signal.SIGKILL):
+    if crawl.returncode and kills is not None and kills.made.total() > count:
+        for process in psutil.process_iter(["cwd"]):  # its workers go on without it
+            if process.info["cwd"] == str(folder):
+                process.wait(600)
+        return watched(words, folder, now, kills=kills)
+    if crawl.returncode:
         print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:])
     return looks
 
