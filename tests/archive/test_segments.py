@@ -61,16 +61,6 @@ def test_a_page_of_few_versions_stays_with_the_others_of_its_host(uri, monkeypat
 
 
 @pytest.mark.usefixtures("small_segments")
-def test_a_page_alone_on_its_host_stays_where_its_dictionary_is(uri):
-    stored = write(uri, [(0, version) for version in range(9)])
-    stored += write(uri, [(0, 9), (0, 10)], 100.0)
-    with open_archive(uri, read_only=True) as archive:
-        assert any(one.level and one.raw >= 60_000 for one in segments_of(archive))
-        assert [row.own for row in archive._index.urls()] == [0]
-        assert_holds(archive, stored)
-
-
-@pytest.mark.usefixtures("small_segments")
 def test_a_purge_leaves_nothing_of_a_version_in_any_segment(uri):
     stored = write(uri, [(page, 1) for page in range(9)])
     stored += write(uri, [(0, 2), (1, 2)], 100.0)

@@ -26,7 +26,7 @@ from mmcrawl.archive.format.head import HEADED, About, Entry, packed
 from mmcrawl.archive.format.planning import Cut, Item, New, Round, look_up
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import TAIL_LEVEL, Sealer, is_closed
-from mmcrawl.archive.index import Index, Packed, Segment, UrlRow, VersionRow, VisitRow, stream_of
+from mmcrawl.archive.index import Index, Packed, UrlRow, VersionRow, VisitRow, stream_of
 from mmcrawl.archive.model import Capture, Stored, Unchanged, why_refused
 from mmcrawl.archive.timeline import as_they_stand
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
@@ -145,27 +145,15 @@ class Writer:
         return self._with_streams(new, rows)
 
     def _with_streams(self, new: Sequence[New], rows: dict[str, UrlRow]) -> dict[str, UrlRow]:
-        """Return the rows of URLs, some of which get a stream of their own now.
-
-        One that is alone on its host has that of the host, whose dictionary it would lose.
-        """
+        """Return the rows of URLs, some of which get a stream of their own now."""
         again = {
             url: row.at
             for url in dict.fromkeys(n.item.visit.url for n in new if n.entry.is_version)
             if (row := rows[url]).version and row.last >= OWN_FROM and not row.own
         }
         segments = self._reader.segments_of(again.values())
-        crowded = {url for url, at in again.items() if self._is_crowded(segments.get(at))}
-        return rows | {url: replace(rows[url], own=1) for url in crowded}
-
-    def _is_crowded(self, segment: Segment | None) -> bool:
-        """Return whether a segment is full, and of several URLs."""
-        if segment is None or not is_closed(segment):
-            return False
-        try:
-            return len(self._reader.head(segment).about.urls) > 1
-        except StoreError:  # it is damaged, or being replaced: its URLs stay where they are
-            return False
+        closed = {url for url, at in again.items() if at in segments and is_closed(segments[at])}
+        return rows | {url: replace(rows[url], own=1) for url in closed}
 
     def _placed(
         self, new: Sequence[New], rows: dict[str, UrlRow]
