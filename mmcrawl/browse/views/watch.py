@@ -17,7 +17,8 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
 
-_MOST = 10  # changes: to compare two versions takes 10 ms or more
+_MOST = 10  # changes on a page: to compare two versions takes 10 ms or more
+_MOST_IN_FEED = 30  # a reader that asks once a day should miss none
 _MOST_SEEN_BLOCKS = 8  # of a change
 _ALL = "all"
 _SHARE_OF_TIME = 0.6  # of what a request may take, after which no more is compared
@@ -29,7 +30,7 @@ def watch_page(context: Context, arguments: Arguments) -> Response:
     changes: list[WatchedChange] = []
     following, is_late, wrong = None, False, ""
     try:
-        changes, following, is_late = _changes(context, arguments, form)
+        changes, following, is_late = _changes(context, arguments, form, _MOST)
     except SearchError as error:
         wrong = str(error)
     return page(
@@ -51,7 +52,7 @@ def watch_feed(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
     browser = str(arguments.request.base_url)
     feed = atom_feed(
-        _changes(context, arguments, form)[0],
+        _changes(context, arguments, form, _MOST_IN_FEED)[0],
         title=feed_title(form["url"] or form["site"], form["kind"], form["css"]),
         archive=shown(context.uri),
         browser=browser,
@@ -61,9 +62,9 @@ def watch_feed(context: Context, arguments: Arguments) -> Response:
 
 
 def _changes(
-    context: Context, arguments: Arguments, form: dict[str, str]
+    context: Context, arguments: Arguments, form: dict[str, str], most: int
 ) -> tuple[list[WatchedChange], float | None, bool]:
-    """Return changes, the newest first, and of the first that is not among them the time.
+    """Return some changes, the newest first, and of the next the time.
 
     That is None if all are; the last says whether there was no time to compare more.
     """
@@ -87,7 +88,7 @@ def _changes(
         context.archive, _urls(context, form), watch, read=context.page, stop=stop
     )
     for change in found:
-        if len(changes) == _MOST:
+        if len(changes) == most:
             return changes, change.time, False
         changes.append(change)
     return changes, unseen[0] if unseen else None, bool(unseen)
