@@ -12,7 +12,7 @@ and processes beside this one.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.store.child_process import ChildProcess
+    from mmcrawl.store.child_process import ChildProcess, Questions
     from mmcrawl.store.documents import (
         KEY,
         Contents,

@@ -4,7 +4,7 @@ from time import sleep
 
 import pytest
 
-from mmcrawl.store.child_process import ChildProcess, Questions
+from mmcrawl.store import ChildProcess, Questions
 
 
 def test_a_child_whose_listener_fails_ends_and_its_parent_does_not_wait():
