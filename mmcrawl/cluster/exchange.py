@@ -29,7 +29,7 @@ from typing import Any
 from mmcrawl.cluster.budget import Budget
 from mmcrawl.cluster.learnt import Learnt, LearntStore
 from mmcrawl.cluster.leases import Lease, Leases, Logs, Stored
-from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
+from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of, surplus
 from mmcrawl.cluster.messages import Messages
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import Row, SharedStore
@@ -337,8 +337,8 @@ class Exchange:
             has = sum(one.owner == self.name and one.partition in self.leases.own for one in some)
             more = members.share(some) - has
             wanted += members.first(some, more)
-            if some is busy and more < 0 and not (report.giving or report.given):
-                news.give = -more
+            if some is busy and not (report.giving or report.given):
+                news.give = surplus(has, has + more)
         # A lease that names this worker, but is not its own, was taken and the answer was lost.
         wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]
         taken = self.leases.take(wanted) if wanted else []

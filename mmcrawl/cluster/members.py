@@ -19,6 +19,7 @@ from mmcrawl.cluster.store import Row, SharedStore
 
 OVER = "over"
 """Names, among the heartbeats, the document by which all who are there are told of the end."""
+_TOLERANCE = 8  # an eighth beyond its share a worker keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +124,12 @@ class Members:
 
     def _order(self, lease: Lease) -> bytes:
         return blake2b(f"{lease.partition} {self._name}".encode(), digest_size=8).digest()
+
+
+def surplus(has: int, share: int) -> int:
+    """Return how many partitions a worker is to hand over: none if it is few beyond its share.
+
+    Partitions run dry and fill again. To hand one over at each such change costs more than it
+    brings, as who takes it goes through its history.
+    """
+    return has - share if (has - share) * _TOLERANCE > has else 0

@@ -196,11 +196,17 @@ class OwnPartitions:
         self._changes.remove(partition)
 
     def choose(self, count: int) -> None:
-        """Choose some partitions with something to do for others; the largest stays."""
-        busy = [partition for partition, job in self.jobs.items() if job.ready]
-        self.giving = set(
-            sorted(busy, key=lambda partition: -self.jobs[partition].ready)[1 : 1 + count]
-        )
+        """Choose some partitions with something to do for others; the largest stays.
+
+        First those with much to do and little history: who takes one over goes through all of it.
+        """
+        busy = {partition: job for partition, job in self.jobs.items() if job.ready}
+        busy.pop(max(busy, key=lambda partition: busy[partition].ready, default=-1), None)
+
+        def gain(partition: int) -> float:
+            return busy[partition].ready / (1 + busy[partition].frontier.settled)
+
+        self.giving = set(sorted(busy, key=gain, reverse=True)[:count])
         self._changed |= self.giving
 
     def left(self, partition: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.cluster import OVER, Heartbeat, Lease, Members, heartbeats_of
+from mmcrawl.cluster import OVER, Heartbeat, Lease, Members, heartbeats_of, surplus
 from tests.tables import each
 
 LEASE = 4.0
@@ -71,6 +71,14 @@ def test_who_has_more_gives_who_has_less_takes_and_then_nobody_does(owners: list
         for _ in range(share - owners.count(name)):
             owners[owners.index("")] = name
     assert crew.shares(owners) == {name: owners.count(name) for name in NAMES}
+
+
+@each(
+    "has, share, over",
+    [(1, 1, 0), (2, 1, 1), (8, 7, 0), (7, 6, 1), (139, 128, 0), (147, 128, 19), (0, 3, 0)],
+)
+def test_a_worker_keeps_what_is_little_beyond_its_share(has: int, share: int, over: int) -> None:
+    assert surplus(has, share) == over
 
 
 @each("facts", ["", "{", "[]", "{}", None])

@@ -86,6 +86,20 @@ def test_who_joins_has_links_soon() -> None:
         assert gang.now - began <= 4.5, seed
 
 
+def test_partitions_with_little_history_are_handed_over_first() -> None:
+    gang = gang_of_one(0)
+    [worker] = gang.workers.values()
+    partitions = worker.job.partitions
+    jobs = {number: job for number, job in partitions.jobs.items() if job.ready}
+    largest = max(jobs, key=lambda number: jobs[number].ready)
+    gains = {n: job.ready / (1 + job.frontier.settled) for n, job in jobs.items() if n != largest}
+    partitions.choose(2)
+    assert len(partitions.giving) == 2
+    assert len(gains) > 2
+    kept = gains.keys() - partitions.giving
+    assert min(map(gains.get, partitions.giving)) >= max(map(gains.get, kept))
+
+
 def test_a_crawl_ends_soon_after_its_last_page() -> None:
     for seed in range(3):
         gang = gang_of_one(seed)
