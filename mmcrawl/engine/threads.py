@@ -22,6 +22,8 @@ def use_monotonic_clock() -> None:
 
     Twisted's is the time of day. What threads hand over waits in its heap as well: if the clock is
     put back an hour at that moment, it comes an hour later, and what waits for it with it.
+
+    It is for the signal ``spider_opened``: Scrapy makes the spider before it has a reactor.
     """
     from twisted.internet import reactor as installed
 

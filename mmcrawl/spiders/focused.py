@@ -115,13 +115,13 @@ class FocusedSpider(Args[FocusedParams], Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         check_scheduler(crawler.settings)
-        use_monotonic_clock()
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()
         for missing in missing_parts(crawler.settings) if crawls else ():
             spider.logger.warning(_MISSING_PARTS, missing)
         spider.contents = {}
+        crawler.signals.connect(use_monotonic_clock, signals.spider_opened)
         crawler.signals.connect(spider._load_reader, signals.spider_opened)
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:

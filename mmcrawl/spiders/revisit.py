@@ -111,11 +111,11 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        use_monotonic_clock()
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         if spider.args.web:
             crawler.settings.setdict(replay_settings(spider.args.web), priority="spider")
+        crawler.signals.connect(use_monotonic_clock, signals.spider_opened)
         crawler.signals.connect(spider._item_scraped, signals.item_scraped)
         spider._archive = None
         spider._due = 0

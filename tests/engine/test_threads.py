@@ -3,6 +3,7 @@
 import pytest
 
 from tests.programs import run
+from tests.tables import each
 from tests.warm import python
 
 _CLOCK_IS_SET = """
@@ -20,6 +21,31 @@ ahead = {ahead}
 reactor.run()
 assert 2 <= time.monotonic() - began
 """
+
+_OWN_PROGRAM = """
+from scrapy.crawler import CrawlerProcess
+from mmcrawl.spiders.{name} import {spider}
+process = CrawlerProcess({{"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}})
+process.crawl({spider}, **{arguments})
+process.start()
+from time import monotonic
+from twisted.internet import reactor
+assert reactor.seconds is monotonic
+"""
+
+
+@each(
+    "spider, arguments",
+    [
+        ("FocusedSpider", {"store": "memory:", "archive": "none", "max_pages": "3"}),
+        ("RevisitSpider", {"archive": "{folder}/none"}),
+        ("CollectSpider", {"store": "{folder}/none.db"}),
+    ],
+)
+def test_a_program_of_its_own_brings_the_reactor(spider, arguments, tmp_path):
+    given = {name: value.format(folder=tmp_path) for name, value in arguments.items()}
+    name = spider.removesuffix("Spider").lower()
+    run(python(), "-c", _OWN_PROGRAM.format(name=name, spider=spider, arguments=given))
 
 
 @pytest.mark.parametrize("ahead", [-365 * 86_400, -3_600, 3_600, 365 * 86_400])
