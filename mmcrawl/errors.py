@@ -120,7 +120,16 @@ class CollectionError(MmcrawlError):
 
 
 class MissingRecordError(CollectionError):
-    """A work, or a collection of works, is not there."""
+    """A work, or a collection of works, is not there.
+
+    Args:
+        message: The sentence.
+        name: The id, or the name, that was asked for.
+    """
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class EntryError(CollectionError):

@@ -146,7 +146,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
     EntryError: lambda error: wrong_entry(error.field, error),
     TopicError: lambda error: Problem(400, "entry", error=error),
-    MissingRecordError: lambda _: Problem(404, "record"),
+    MissingRecordError: lambda error: Problem(404, "record", name=error.name),
     SearchError: lambda error: Problem(400, "selector", error=error),
     DamagedError: lambda _: Problem(503, "index"),
     MmcrawlError: lambda error: Problem(503, "store", error=error),

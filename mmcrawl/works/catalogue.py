@@ -369,7 +369,7 @@ def _changed_at(row: Record, before: Record | None, now: float) -> float:
 
 
 def _no_work(id_: str) -> MissingRecordError:
-    return MissingRecordError(f"there is no work {id_!r}; `scrapy works list` shows all")
+    return MissingRecordError(f"there is no work {id_!r}; `scrapy works list` shows all", id_)
 
 
 def _mark(key: str) -> str:

@@ -84,7 +84,7 @@ class Collections:
         there = ", ".join(f"{one.name} ({one.id})" for one in found or every) or "none yet"
         if found:
             raise CollectionError(f"several collections are {name!r}; name one by its id: {there}")
-        raise MissingRecordError(f"there is no collection {name!r}; there are: {there}")
+        raise MissingRecordError(f"there is no collection {name!r}; there are: {there}", name)
 
     def works(self, collection: Collection) -> Iterator[Work]:
         """Yield its works as they are now, with what is said of them there, in their order."""
@@ -324,7 +324,7 @@ class Suggestions:
 
         def change(before: Mapping[str, Record]) -> dict[str, Record]:
             if id_ not in before or before[id_]["accepted"] is not None:
-                raise MissingRecordError("this suggestion was already decided")
+                raise TopicError("this suggestion was already decided")
             decided[:] = [replace(_from_record(before[id_]), accepted=accepted)]
             old = [(one["at"], i) for i, one in before.items() if one["accepted"] is not None]
             gone = sorted(old, reverse=True)[MOST_DECIDED - 1 :]

@@ -234,7 +234,9 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     post(client, "/topic/suggestions", **form)  # what was decided is not asked again
     assert not waiting(client)
     once_more = undecided | {"decision": "accept"}
-    assert client.post("/topic/suggestions/decide", data=once_more).status_code == 404
+    answer = client.post("/topic/suggestions/decide", data=once_more)
+    assert answer.status_code == 400
+    assert "this suggestion was already decided" in answer.text
 
     own = client.get("/topic/words?name=physics-senior").text  # where they are taken back
     assert "迈克尔逊|michelson" in own

@@ -92,7 +92,9 @@ def test_a_work_tells_all_that_is_known_of_it(shown: TestClient) -> None:
     for said in ("How waves meet", "CC-BY-4.0", "primary school", "http://films.test/waves.mp4"):
         assert said in text
     assert page.xpath("//a[starts-with(@href, '/page?')]")
-    assert shown.get("/work?id=nosuch").status_code == 404
+    missing = shown.get("/work?id=nosuch")
+    assert missing.status_code == 404
+    assert "nosuch" in missing.text
 
 
 def test_kept_files_are_played_from_here_in_ranges(shown: TestClient) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
+from mmcrawl.errors import CollectionError, StoreError, TopicError
 from mmcrawl.works import (
     Catalogue,
     Evidence,
@@ -244,7 +244,7 @@ def test_suggestions_wait_until_they_are_decided_once(
             ("drums", "lens"),
         ]
         assert suggestions.decide(first.id, accepted=False) == replace(first, accepted=False)
-        with pytest.raises(MissingRecordError, match="already decided"):
+        with pytest.raises(TopicError, match="already decided"):
             suggestions.decide(first.id, accepted=True)
         assert suggestions.put("optics", [first.words]) == 0
         assert suggestions.waiting() == waiting[1:]

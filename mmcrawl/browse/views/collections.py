@@ -27,7 +27,7 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
     id_ = arguments.text("id", longest=100)
     one = next((one for one in context.catalogue.collections() if one.id == id_), None)
     if one is None:
-        raise Problem(404, "record")
+        raise Problem(404, "record", name=id_)
     number, last = arguments.list_page(len(one.members), _PER_PAGE)
     start = _PER_PAGE * (number - 1)
     members = one.members[start : start + _PER_PAGE]
