@@ -78,3 +78,18 @@ def test_memory_of_a_large_page_is_bounded(piece: str) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 120 * len(body)
+
+
+def test_start_tags_of_very_many_attributes_are_not_kept() -> None:
+    start_tags, kept = StartTags({}), 0
+    tracemalloc.start()
+    try:
+        for number in range(20):
+            classes = " ".join(f"class={number}a{place}" for place in range(2_000))
+            tree = read_tree(f"<body><div {classes}>text</div>".encode())
+            start_tags.of(tree, np.arange(1, len(tree.tags)))
+            del tree
+            kept = kept or tracemalloc.get_traced_memory()[0]
+        assert tracemalloc.get_traced_memory()[0] < kept + 100_000
+    finally:
+        tracemalloc.stop()

@@ -80,6 +80,7 @@ _OUTERMOST = frozenset("html body".split())
 _Said = tuple[int, float, tuple[bytes, ...]]
 _NOTHING: _Said = (0, 0.0, ())
 _KNOWN = 4_096  # attributes of start tags that are remembered from page to page
+_FEW = 4  # of a start tag; of more they are not remembered: each may have 400 bytes
 # What stands around the text of an element: the bits of elements and class words; how many elements
 # that hold text; a number for their tags and classes; of what the class words say the sum, the
 # least, the most and the innermost.
@@ -245,7 +246,8 @@ class StartTags:
                 continue
             tag = next(tags)
             hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
-            yield self._said(hidden, *attributes) if hidden or attributes else _NOTHING
+            say = self._said if len(attributes) <= _FEW else self._say
+            yield say(hidden, *attributes) if hidden or attributes else _NOTHING
             attributes.clear()
 
     def _say(self, hidden: int, *attributes: tuple[bytes, ...]) -> _Said:
