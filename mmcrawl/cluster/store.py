@@ -56,10 +56,11 @@ Row = dict[str, Any]
 
 SCHEMA_VERSION = 8
 _LEASE: dict[str, type] = {
-    **dict.fromkeys(("owner", "facts", "fault"), str),
+    "owner": str,
     **dict.fromkeys(
         ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages"), int
     ),
+    **dict.fromkeys(("facts", "fault"), str),
 }
 CONTENTS = Contents(
     noun="store",
