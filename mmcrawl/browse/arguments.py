@@ -26,11 +26,15 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
         status: HTTP status: 400, 404, 413, 503, 504, …
         name: of the sentences to show, ``problem.NAME`` and ``problem.NAME.do`` in ``words.toml``.
         values: what these sentences name; may hold anything, it is shown as text.
+
+    Attributes:
+        headers: of the answer, beside its own; none by default.
     """
 
     def __init__(self, status: int, name: str, /, **values: object) -> None:
         super().__init__(name)
         self.status, self.name, self.values = status, name, values
+        self.headers: dict[str, str] = {}
 
 
 def wrong_entry(field: str, error: object = "") -> Problem:

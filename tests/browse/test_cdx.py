@@ -99,6 +99,13 @@ def test_a_wrong_parameter_is_one_sentence(client: TestClient, query: str) -> No
     assert answer.text.count("\n") == 1
 
 
+def test_an_unknown_parameter_and_no_time_are_told_as_such(client: TestClient) -> None:
+    assert client.get("/cdx?foo=1").text.startswith("There is no parameter foo. Use: url, ")
+    assert client.get("/cdx?url=h.test&from=x").text.startswith("x is no time. Give it in digits")
+    told = "This is no time. Give 14 digits as 20240517083000, and id_ for the bytes.\n"
+    assert client.get("/replay/x/http://h.test/").text == told
+
+
 def test_hostile_values_neither_add_lines_nor_fields(tmp_path: Path) -> None:
     with open_context(hostile.make_archive(tmp_path)) as context:
         client = TestClient(small_app(context), ORIGIN)

@@ -116,7 +116,8 @@ def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(client, 
     "when",
     ["", "yesterday", "2001-09-11T20:35:00Z", "Tue, 11 Sep 2001 20:35:00 +0000",
      "Tue, 11 Sep 2001 20:35 GMT", "Tue, 31 Feb 2001 20:35:00 GMT", "Tue, 11 Sep 2001 25:35:00 GMT",
-     "Tuesday, 11-Sep-01 20:35:00 GMT", "Tue, 11 Sep 0000 20:35:00 GMT", "x" * 5_000],
+     "Tuesday, 11-Sep-01 20:35:00 GMT", "Tue, 11 Sep 0000 20:35:00 GMT",
+     "Xxx, 11 Sep 2001 20:35:00 GMT", "x" * 5_000],
 )  # fmt: skip
 def test_what_is_no_date_of_rfc_1123_is_a_bad_request(client: TestClient, when: str) -> None:
     answer = client.get(f"/timegate/{A}", headers={"Accept-Datetime": when})
@@ -124,6 +125,13 @@ def test_what_is_no_date_of_rfc_1123_is_a_bad_request(client: TestClient, when: 
     assert "accept-datetime" in answer.headers["vary"].lower()
     assert related(answer.headers["link"])["original"] == A
     assert len(answer.text) < 300
+
+
+def test_a_timegate_of_what_is_not_archived_says_so_with_its_links(client: TestClient) -> None:
+    answer = client.get("/timegate/http://none.example.org/")
+    assert answer.status_code == 404
+    assert answer.headers["vary"] == "accept-datetime"
+    assert related(answer.headers["link"])["original"] == "http://none.example.org/"
 
 
 def test_a_query_belongs_to_the_original(client: TestClient) -> None:

@@ -31,6 +31,7 @@ from mmcrawl.browse.replay.addresses import (
 LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""
 
+_DAYS = ("Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,")
 _LONGEST_RELATED = 1_500  # characters of a URL that is repeated for each relation
 
 
@@ -120,7 +121,9 @@ def _asked(context: Context, request: Request, parts: int) -> tuple[str, History
     url = requested_url(request, parts, context.limits.longest_url)
     url, history = history_of(context.archive, url)
     if not history.mementos:
-        raise Problem(404, "url", url=url)
+        problem = Problem(404, "url", url=url)
+        problem.headers["Link"] = memento_links(origin_of(request), url, history)
+        raise problem
     return url, history
 
 
@@ -159,15 +162,19 @@ def read_http_date(text: str) -> float:
     text = text.strip(" \t")
     with suppress(ValueError):
         time = parsedate_to_datetime(text[:100]).timestamp()
-        if http_date(time)[4:] == text[4:]:  # the day of the week may be wrong
+        if text[:4] in _DAYS and http_date(time)[4:] == text[4:]:  # which day may be wrong
             return time
     raise ValueError(f"{text[:100]!r} is no date; write it as Thu, 31 May 2007 20:35:00 GMT")
 
 
 def _timegate(context: Context, request: Request) -> Response:
     headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
-    url, history = _asked(context, request, 1)
     origin = origin_of(request)
+    try:
+        url, history = _asked(context, request, 1)
+    except Problem as problem:
+        problem.headers |= headers
+        raise
     headers["Link"] = memento_links(origin, url, history)
     arguments = request.headers.get("accept-datetime")
     try:

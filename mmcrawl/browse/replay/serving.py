@@ -91,7 +91,7 @@ class _Query:
 def _query(given: Arguments) -> _Query:
     """Return what is asked for; Problem (400) if that is not understood."""
     for name in given.values.keys() - {*_PARAMETERS}:
-        raise Problem(400, "choice", name=name, value="", choices=", ".join(_PARAMETERS))
+        raise Problem(400, "parameter", name=name[:50], choices=", ".join(_PARAMETERS))
     url, match = given.url(), given.choice("matchType", _MATCHES)
     if not match:  # as wildcards: below an address, or a domain
         match = "domain" if url.startswith("*.") else "prefix" if url.endswith("*") else "exact"
@@ -118,8 +118,8 @@ def _time(given: Arguments, name: str, default: str) -> int:
     digits = given.text(name, default, longest=100) or default
     try:
         time = read_stamp(digits)
-    except ValueError as error:
-        raise Problem(400, "said", error=error) from None
+    except ValueError:
+        raise Problem(400, "time", time=digits) from None
     filled = digits + _LAST_OF[len(digits) :] if name == "to" else digits
     while name == "to":
         try:
@@ -254,19 +254,16 @@ class _Replay:
     def _arguments(self) -> tuple[int, Mode, str]:
         found = _TIME.fullmatch(self._request.path_params["time"])
         if found is None or (found[2] or "") not in set(Mode):
-            raise Problem(
-                400, "said", error="this is no time; give 14 digits and id_ for the bytes"
-            )
+            raise Problem(400, "moment")
         self._digits = found[1]
         try:
             time = read_stamp(found[1])
-            url = requested_url(self._request, 2, self._context.limits.longest_url)
-        except ValueError as error:
-            raise Problem(400, "said", error=error) from None
+        except ValueError:
+            raise Problem(400, "time", time=found[1]) from None
+        url = requested_url(self._request, 2, self._context.limits.longest_url)
         mode = Mode(found[2] or "")
         if mode is Mode.SCRIPTS and self._request.headers.get("sec-fetch-dest") == "document":
-            why = "scripts of archived pages run only within the frame of the interface"
-            raise Problem(403, "said", error=why)
+            raise Problem(403, "scripts")
         return time, mode, url
 
     def _redirect(self, status: int, address: str) -> Response:
@@ -295,7 +292,7 @@ class _Replay:
         if version.status in _REDIRECTS and location:
             target = self._links(location, "")
             if not target:
-                raise Problem(404, "said", error=f"the page led out of the web, to: {location}")
+                raise Problem(404, "outside", url=location)
             if self._place.keyed and steps < _MOST_STEPS:
                 return self._nearest(joined_url(version.url, location), steps + 1)
             return self._redirect(version.status, target)
