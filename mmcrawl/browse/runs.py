@@ -30,6 +30,7 @@ from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.findings import BarrenDirectory, barren_directories
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.requisites import keeps_requisites
 from mmcrawl.frontier.store import open_store
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
@@ -438,7 +439,7 @@ class CrawlRuns:
             arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
             is_whole = _job_of(arguments) == job
             with open_store(self._catalogue.store, read_only=True) as store:
-                if store.memory(found.number).get("requisites"):
+                if keeps_requisites(store, found.number):
                     arguments["requisites"] = "yes"
         except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None

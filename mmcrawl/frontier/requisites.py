@@ -188,6 +188,17 @@ class RequisiteQueue:
         return list(self._store.db.execute(query, (self._job, *values)))
 
 
+def keeps_requisites(store: SqliteStore, job: int) -> bool:
+    """Return whether a job keeps what its pages need: it noted so, or its pages named some.
+
+    Versions before did not note it.
+    """
+    if store.memory(job).get("requisites"):
+        return True
+    named = "SELECT 1 FROM requisite WHERE job = ? LIMIT 1"
+    return _has_tables(store) and store.db.execute(named, (job,)).fetchone() is not None
+
+
 def _has_tables(store: SqliteStore) -> bool:
     query = "SELECT 1 FROM sqlite_master WHERE name = 'requisite'"
     return store.db.execute(query).fetchone() is not None

@@ -128,6 +128,9 @@ def test_which_of_two_crawls_keeps_requisites_is_read_from_its_job(
         assert store.memory(job.number) == {"links": "all"}
     kept = [(context.runs.arguments(name) or {}).get("requisites") for name in names]
     assert kept == [None, "yes", None]
+    with open_store(context.options.store) as store, store.writing() as db:
+        db.execute("UPDATE job SET memory = '{}'")  # as versions before left it
+    assert [(context.runs.arguments(name) or {}).get("requisites") for name in names] == kept
 
 
 @pytest.mark.processes
