@@ -137,7 +137,7 @@ class PageReader:
 
     def _load(self) -> None:
         if self._beside:
-            self._child = self._started()
+            self._child = self._child or self._started()
 
     def _started(self) -> ChildProcess:
         child = ChildProcess(__name__)

@@ -41,7 +41,7 @@ from mmcrawl.engine.crawls import archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY
-from mmcrawl.engine.scheduler import crawl_of, scheduler_of
+from mmcrawl.engine.scheduler import crawl_of, has_something_to_do, scheduler_of
 from mmcrawl.engine.threads import Completions, has_another_core, use_monotonic_clock
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import PrivateHosts, host_of
@@ -156,7 +156,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     def _load_reader(self) -> None:
         """Let the process that reads pages load while robots.txt and the first page are fetched."""
-        self._reading.start()
+        if has_something_to_do(self.crawler):
+            self._reading.start()
 
     @property
     def private_hosts(self) -> PrivateHosts:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.crawler import Crawler
 
 from mmcrawl.archive import digest_of, open_archive
 from mmcrawl.blocks import PageTree, link_kinds, partition
@@ -21,6 +22,7 @@ from mmcrawl.crawl import (
     read_page,
 )
 from mmcrawl.page import Link, Page, parse_page
+from mmcrawl.spiders.focused import FocusedSpider, PageReading
 from mmcrawl.store import ChildProcess
 from tests.engine.conftest import Tools
 from tests.jobs import job_of
@@ -256,9 +258,21 @@ def test_the_process_loads_before_the_first_page_and_is_the_one_that_reads_it(mo
     reader.start()
     until(lambda: bool(begun))
     waiting = reader.read(received(1))
+    reader.start()  # it is there already
     reader.close()
     assert waiting.result().blocks
     assert len(begun) == 1
+
+
+@each("to_do", [True, False])
+def test_the_process_loads_only_where_there_is_something_to_read(to_do, monkeypatch):
+    begun: list[bool] = []
+    monkeypatch.setattr("mmcrawl.spiders.focused.has_something_to_do", lambda _: to_do)
+    monkeypatch.setattr(PageReading, "start", lambda _: begun.append(True))
+    crawler = Crawler(FocusedSpider)
+    spider = FocusedSpider.from_crawler(crawler, store="memory:", archive="none")
+    spider._load_reader()
+    assert begun == [True] * to_do
 
 
 def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, monkeypatch):
