@@ -17,7 +17,7 @@ from mmcrawl.engine import make_job
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, open_web
-from mmcrawl.replay.simulated import item
+from mmcrawl.replay.simulated import item, lessons
 from tests.programs import run
 from tests.replay.fetching import fetch
 from tests.tables import each
@@ -311,6 +311,51 @@ def test_pages_are_in_the_charset_they_name(languages: str, charsets: set[str]) 
     assert named == charsets
     expected = {"zh": 600, "en": 0}.get(languages)
     assert hans == expected if expected is not None else 0 < hans < 600
+
+
+def test_pages_of_a_tunnel_are_off_the_topic() -> None:
+    web = simulated("tunnel=3")
+    pages = [page_at(web, url) for url in web.page_urls() if "/zhuanti" in url]
+    assert len(pages) >= 12
+    for page in pages:
+        assert not page.media or all("welcome" in resource.url for resource in page.media)
+        assert "物理" not in page.title
+        assert "physics" not in page.title.lower()
+
+
+def test_media_alone_and_the_topic_alone_do_not_make_a_page_relevant() -> None:
+    web = simulated("pages=800,banner=0")
+    relevant = web.relevant_urls()
+    others = [page_at(web, url) for url in web.page_urls() if url not in relevant]
+    with_media = [page for page in others if page.media]
+    names = [lesson.name for language in ("zh", "en") for lesson in lessons(language)]
+    on_topic = [page for page in others if any(name in page.title for name in names)]
+    assert len(with_media) > 0.5 * len(relevant)
+    assert len(on_topic) > 0.5 * len(relevant)
+
+
+def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
+    web = simulated("pages=1000,sites=1")
+    into: Counter[str] = Counter()
+    out = []
+    for url in web.page_urls():
+        links = {link.url for link in page_at(web, url).links}
+        into.update(links)
+        out.append(len(links))
+    articles = re.compile(r"show\.asp|/(?!index_|zhuanti|old)[a-z]*[a-z-]*\d+\.html?$")
+    popular = sorted((n for url, n in into.items() if articles.search(url)), reverse=True)
+    assert len(popular) > 800
+    assert popular[0] > 10 * popular[len(popular) // 2]
+    assert sum(popular[: len(popular) // 100]) > 0.08 * sum(popular)
+    out.sort()
+    assert out[-1] > 2.5 * out[len(out) // 2]
+
+
+def test_directories_lie_on_several_layers() -> None:
+    web = simulated("pages=8000,sites=1")
+    layers = Counter(urlsplit(url).path.count("/") for url in web.page_urls())
+    assert set(layers) == {1, 2, 3, 4}
+    assert all(layers[layer] > 400 for layer in (2, 3, 4))
 
 
 def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
