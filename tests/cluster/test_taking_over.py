@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from mmcrawl.cluster import Rules
-from mmcrawl.errors import ItemError
+from mmcrawl.engine import FocusedScheduler
 from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker
@@ -74,9 +75,13 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     link = worker.job.next()
     page = gang.web.page(link.url)
     page.extra["what"] = object()  # a pipeline's
-    with pytest.raises(ItemError):
-        worker.job.crawled(link.id, page)
-    assert worker.job.is_running(link.id)
-    worker.job.failed(link.id, "why")
+    counted: list[str] = []
+    scheduler = FocusedScheduler.__new__(FocusedScheduler)
+    scheduler.job = worker.job
+    scheduler.crawler = SimpleNamespace(stats=SimpleNamespace(inc_value=counted.append))
+    scheduler._tell(link.id, lambda job: job.crawled(link.id, page))
+    assert counted == ["mmcrawl/internal_errors"]
     assert not worker.job.is_running(link.id)
-    assert worker.job.error_reasons() == {"why": 1}
+    [(reason, count)] = worker.job.error_reasons().items()
+    assert reason.startswith("internal error: ItemError: ")
+    assert count == 1
