@@ -3,8 +3,8 @@
 Records of versions and visits stand in *segments*, which are the archive; the other tables only say
 where, and can be made again from them (:mod:`mmcrawl.archive.upkeep.checking`).
 
-* ``url``: by its canonical form, and by the URL behind that if it is spelt otherwise; its number,
-  its host, and how it stands: what was seen of it last.
+* ``url``: by URL; its canonical form if that is another, its number, its host, and how it stands:
+  what was seen of it last.
 * ``version``: by URL and number; time, status, and the place of its record.
 * ``visit``: of those that found what was known, by the place of the record.
 * ``stream``: by name, a host or ``#`` and the number of a URL; the next free place.
@@ -24,12 +24,11 @@ process dies; a check tells of it, and completes it.
 
 from __future__ import annotations
 
-import re
 import secrets
 import time as clock
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf
@@ -42,6 +41,7 @@ from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.store.documents import (
     BLOB,
     KEY,
+    OPTIONAL,
     Change,
     Condition,
     Contents,
@@ -57,11 +57,6 @@ SHIFT = 32
 NUMBERS = 24
 """Bits of the number of a version in its key."""
 
-_OTHERWISE = "\n"  # in a key before a URL that is not canonical; no canonical one has it
-# The begin of a URL that is also that of its canonical form, whatever follows.
-_AS_IT_IS = re.compile(
-    r"https?://(?:[a-z0-9-]+\.)*(?:[a-z0-9-]+(?=[:/])(?:/(?!\.)[A-Za-z0-9._~-]*)*+)?"
-)
 _ATTEMPTS = 1_000
 _LARGE = 7 << 20  # bytes; a document of a server holds two of these
 _CLAIMED = 60.0  # seconds after which who claimed a segment is taken for dead; it takes a few
@@ -78,9 +73,10 @@ CONTENTS = Contents(
         Table(
             "url",
             {
-                **{"id": int, "host": str, "own": int, "last": int, "seen": float},
-                **{"version": int, "at": int},
+                **{"page": OPTIONAL, "id": int, "host": str, "own": int, "last": int},
+                **{"seen": float, "version": int, "at": int},
             },
+            (("page",),),
         ),
         Table("version", {"time": float, "status": int, "at": int}, numbered=True),
         Table(
@@ -119,20 +115,6 @@ def stream_of(at: int) -> int:
     return at >> SHIFT
 
 
-def key_of(url: str) -> str:
-    """Return what a URL is kept under.
-
-    Raises:
-        ValueError: it is no URL.
-    """
-    page = canonical(url)
-    return url if url == page else f"{page}{_OTHERWISE}{url}"
-
-
-def _url_of(key: str) -> str:
-    return key.partition(_OTHERWISE)[2] or key
-
-
 class _Row:
     """What is kept as a document, apart from its key."""
 
@@ -151,6 +133,7 @@ class UrlRow(_Row):
 
     Attributes:
         url: As given.
+        page: Its canonical form, None if it is that itself.
         id: Its number.
         host: Lower case, "" if it has none.
         own: 1 if its versions go to a stream of its own, 0 while they go to that of the host.
@@ -162,6 +145,7 @@ class UrlRow(_Row):
 
     _table: ClassVar[str] = "url"
     url: str
+    page: str | None
     id: int
     host: str
     own: int = 0
@@ -173,12 +157,8 @@ class UrlRow(_Row):
     @classmethod
     def new(cls, url: str, number: int) -> UrlRow:
         """Return the row of a URL that nothing is known of."""
-        return cls(url, number, host_of(url))
-
-    @property
-    def key(self) -> str:
-        """What it is kept under: all spellings of a page stand together."""
-        return key_of(self.url)
+        page = canonical(url)
+        return cls(url, None if page == url else page, number, host_of(url))
 
     @property
     def stream(self) -> str:
@@ -292,21 +272,20 @@ class Index:
 
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
         """Return the rows of those that are known of some URLs, given exactly."""
-        keys = []
-        for url in dict.fromkeys(urls):
-            with suppress(ValueError):  # no URL that could be stored
-                keys.append(key_of(url))
-        rows = (self.read_url(*row) for row in self.store.get("url", keys).items())
-        return {row.url: row for row in rows}
+        found = self.store.get("url", [url for url in dict.fromkeys(urls) if _is_text(url)])
+        return {url: self.read_url(url, row) for url, row in found.items()}
 
-    def spellings(self, url: str) -> list[UrlRow]:
-        """Return the rows of all spellings of a page.
-
-        Raises:
-            ValueError: it is no URL that could be stored.
-        """
-        page = canonical(url)
-        return self._urls((KEY, ">=", page), (KEY, "<", page + chr(ord(_OTHERWISE) + 1)))
+    def url(self, url: str) -> UrlRow | None:
+        """Return the row of a URL: of exactly this, or of the first of its other spellings."""
+        exact = self.urls_named([url]).get(url)
+        if exact is not None or not _is_text(url):
+            return exact
+        try:
+            page = canonical(url)
+        except ValueError:
+            return None  # no URL that could be stored
+        rows = [*self._urls(("page", "=", page)), *self.urls_named([page]).values()]
+        return min(rows, key=attrgetter("id"), default=None)
 
     def changed_urls(self, host: str | None) -> dict[str, float]:
         """Return those with two versions or more, purged ones too, with their last visits."""
@@ -315,19 +294,18 @@ class Index:
         return {row.url: row.seen for row in self._urls(*where)}
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
-        """Yield the rows with a version, purged ones too, in the order of their keys."""
+        """Yield the rows with a version, purged ones too, in the order of URLs (code points)."""
         where: list[Condition] = [("last", ">", 0)]
         if host is not None:
             where.append(("host", "=", host))
-        begin = _AS_IT_IS.match(prefix or "")
-        if begin:
-            where.append((KEY, ">=", begin[0]))
-        for key, row in self.store.range("url", *where):
-            if begin and not key.startswith(begin[0]):
+        if prefix:
+            if not _is_text(prefix):
                 return
-            url = self.read_url(key, row)
-            if url.url.startswith(prefix or ""):
-                yield url
+            where.append((KEY, ">=", prefix))
+        for url, row in self.store.range("url", *where):
+            if prefix and not url.startswith(prefix):
+                return
+            yield self.read_url(url, row)
 
     def hosts(self) -> list[str]:
         """Return the hosts of all URLs in order."""
@@ -338,29 +316,29 @@ class Index:
         """Return the rows of URLs, made now where there is none."""
         first = self.take("url", len(urls))
         rows = {url: UrlRow.new(url, first + n) for n, url in enumerate(urls)}
-        taken = self.store.insert_new("url", {row.key: row.document for row in rows.values()})
-        return rows | (self.urls_named(map(_url_of, taken)) if taken else {})
+        taken = self.store.insert_new("url", {url: row.document for url, row in rows.items()})
+        return rows | (self.urls_named(taken) if taken else {})
 
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
         """Keep how URLs stand, unless others have noted more."""
         changes: list[Change] = []
         for row in rows:
             is_behind = ("last", "<=", row.last), ("seen", "<=", row.seen)
-            changes.append((((KEY, "=", row.key), *is_behind), row.document))
+            changes.append((((KEY, "=", row.url), *is_behind), row.document))
         if self.store.change("url", changes) < len(rows):
             # Another process has removed one while this one wrote a version of it.
-            self.store.insert_new("url", {row.key: row.document for row in rows})
+            self.store.insert_new("url", {row.url: row.document for row in rows})
 
     def put_url(self, row: UrlRow) -> None:
         """Write how a URL stands, whatever was noted before."""
-        self.store.put("url", {row.key: row.document})
+        self.store.put("url", {row.url: row.document})
 
     def _urls(self, *where: Condition) -> list[UrlRow]:
         return [self.read_url(*row) for row in self.store.range("url", *where)]
 
-    def read_url(self, key: str, row: Document) -> UrlRow:
-        """Return a URL, given its key and its document."""
-        return UrlRow(_url_of(key), **self._whole("url", row))
+    def read_url(self, url: str, row: Document) -> UrlRow:
+        """Return a URL, given its document."""
+        return UrlRow(url, **self._whole("url", row))
 
     # -- numbers ------------------------------------------------------------------------------
 
@@ -644,7 +622,7 @@ class Index:
 
     def remove_url(self, url: UrlRow) -> None:
         """Forget a URL that has neither versions nor visits, unless another writes some now."""
-        self.store.delete("url", (KEY, "=", url.key), ("last", "=", url.last))
+        self.store.delete("url", (KEY, "=", url.url), ("last", "=", url.last))
 
     # -- what changed between versions --------------------------------------------------------
 
@@ -717,6 +695,15 @@ def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]
         else:
             kept.append(segment)
     return kept, replaced
+
+
+def _is_text(url: str) -> bool:
+    """Return whether a store can hold it: half of a surrogate pair is no character."""
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _all_of(url: int) -> tuple[Condition, Condition]:

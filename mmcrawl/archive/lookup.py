@@ -42,12 +42,7 @@ class Lookup:
 
     def url(self, url: str) -> UrlRow | None:
         """Return the row of a URL in any spelling, the exact one first."""
-        try:
-            url.encode()
-            rows = self._index.spellings(url)
-        except ValueError:
-            return None  # no URL that could be stored
-        return min(rows, key=lambda row: (row.url != url, row.id), default=None)
+        return self._index.url(url)
 
     def known_url(self, url: str) -> UrlRow:
         """Return the row of a URL in any spelling; it must be stored."""

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any, Protocol
 
 from mmcrawl.errors import StoreError
@@ -29,6 +30,9 @@ Condition = tuple[str, str, Any]
 Change = tuple[Collection[Condition], Document]
 """Which documents, and the fields that are set in them."""
 
+OPTIONAL = str | None
+"""The type of a text that is None in most documents, which take no room in orders by it."""
+
 _HELD = 16 << 20  # bytes of a batch
 _PIECE = 8 << 20  # bytes of a document; a server takes 16 MB at most
 
@@ -40,14 +44,14 @@ class Table:
     Attributes:
         name: Of the table, or of the collection after its prefix.
         fields: Name and type of each field: str, int (64 bits), float, bytes, or dict for whatever
-            JSON can hold. None is missing in any document.
+            JSON can hold. Only what is `OPTIONAL` may be None.
         orders: Fields by which documents are found and ordered quickly, besides their keys.
         numbered: Whether keys are numbers of 64 bits in place of text: in SQLite they take no room
             of their own.
     """
 
     name: str
-    fields: Mapping[str, type]
+    fields: Mapping[str, type | UnionType]
     orders: tuple[tuple[str, ...], ...] = ()
     numbered: bool = False
 
@@ -55,6 +59,11 @@ class Table:
     def json(self) -> list[str]:
         """Names of the fields that hold what JSON can hold."""
         return [name for name, kind in self.fields.items() if kind is dict]
+
+    @property
+    def optional(self) -> list[str]:
+        """Names of the fields that may be None."""
+        return [name for name, kind in self.fields.items() if kind == OPTIONAL]
 
 
 @dataclass(frozen=True, slots=True)

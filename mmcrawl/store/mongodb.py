@@ -194,7 +194,8 @@ def _created(contents: Contents, server: Server, may_create: bool) -> dict[str, 
     for table in contents.tables:
         _create_collection(server, table.name, compressed=table.name in contents.packed)
         for order in table.orders:
-            server.documents(table.name).create_index([*order])
+            sparse = not {*order}.isdisjoint(table.optional)
+            server.documents(table.name).create_index([*order], sparse=sparse)
     # Another process may set it up at the same time: it does the same, or has a newer version.
     with suppress(DuplicateKeyError):
         server.documents("about").insert_one(

@@ -53,6 +53,7 @@ class MongoStore:
         only = not create if read_only is None else read_only
         self._server = connect(contents, uri, create=create, read_only=only)
         self._json = {table.name: table.json for table in contents.tables}
+        self._optional = {table.name: table.optional for table in contents.tables}
         self.name = self._server.name
 
     def close(self) -> None:
@@ -79,10 +80,11 @@ class MongoStore:
             return
         way = DESCENDING if backwards else ASCENDING
         by = [("_id" if name == KEY else name, way) for name in order or (KEY,)]
+        missing = {name: None for name in self._optional[table] if name in (fields or (name,))}
         with self._explained():
             found = self._server.documents(table).find(_where(conditions), fields or None)
             for row in found.sort(by).limit(limit or 0).batch_size(AT_ONCE):
-                yield row.pop("_id"), self._document(table, row)
+                yield row.pop("_id"), {**missing, **self._document(table, row)}
 
     def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
         return {
@@ -100,6 +102,8 @@ class MongoStore:
         asked: list[MongoChange] = []
         for conditions, fields in changes:
             which, put = _where(conditions), {"$set": _stored(fields)}
+            if gone := {name: "" for name, value in fields.items() if value is None}:
+                put["$unset"] = gone
             one = any(condition[:2] == (KEY, "=") for condition in conditions)
             # The driver asks again for changes of one document where an answer was lost.
             asked.append(UpdateOne(which, put) if one else UpdateMany(which, put))
@@ -192,8 +196,11 @@ def _row(key: Any, document: Document) -> dict[str, Any]:
 
 
 def _stored(document: Document) -> dict[str, Any]:
-    """Return fields as they are kept: as JSON where BSON cannot hold half of a surrogate pair."""
-    row = dict(document)
+    """Return fields as they are kept: as JSON where BSON cannot hold half of a surrogate pair.
+
+    What is None is left out.
+    """
+    row = {name: value for name, value in document.items() if value is not None}
     for name, value in document.items():
         if isinstance(value, dict | list):
             try:

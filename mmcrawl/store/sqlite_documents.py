@@ -11,10 +11,19 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.store.documents import KEY, Change, Condition, Contents, Document, Table
+from mmcrawl.store.documents import (
+    KEY,
+    OPTIONAL,
+    Change,
+    Condition,
+    Contents,
+    Document,
+    Table,
+)
 from mmcrawl.store.sqlite_files import (
     FileKind,
     address_to_read,
@@ -31,7 +40,10 @@ _PAGE = 1_000  # documents read at a time
 _PACKED = "page_size = 1024", "auto_vacuum = INCREMENTAL"  # a table of few rows takes a page
 _FREE_PAGES = 32_768  # 32 MB: what goes makes room for what comes next
 _PAGES_AT_ONCE = 16_384
-_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB", dict: "TEXT"}
+_TYPES: dict[type | UnionType, str] = {
+    **{str: "TEXT NOT NULL", int: "INTEGER NOT NULL", float: "REAL NOT NULL"},
+    **{bytes: "BLOB NOT NULL", dict: "TEXT NOT NULL", OPTIONAL: "TEXT"},
+}
 _OPERATORS = {
     "=": "{} = ?",
     "<": "{} < ?",
@@ -128,8 +140,9 @@ class SqliteStore:
         backwards: bool = False,
     ) -> Iterator[tuple[Any, Document]]:
         names = fields or tuple(self._tables[table].fields)
-        # Rowids are at the end of each index: they order what is equal without a column for it.
-        by = (*order, "rowid") if order else (KEY,)
+        # Each index ends so: what is equal is ordered without a column for it.
+        end = KEY if _is_rowless(self._tables[table], self._contents) else "rowid"
+        by = (*order, end) if order else (KEY,)
         where, values = _where(conditions)
         after, last = "", ()
         way, beyond = (" DESC", "<") if backwards else ("", ">")
@@ -258,15 +271,22 @@ class SqliteStore:
 
 
 def _schema(table: Table, contents: Contents) -> Iterator[str]:
-    columns = "".join(f", {name} {_TYPES[kind]} NOT NULL" for name, kind in table.fields.items())
+    columns = "".join(f", {name} {_TYPES[kind]}" for name, kind in table.fields.items())
     key = "INTEGER PRIMARY KEY" if table.numbered else "TEXT NOT NULL UNIQUE"
     options = "STRICT"
-    if contents.packed - {table.name} and not (table.numbered or table.orders):
+    if _is_rowless(table, contents):
         key, options = "TEXT PRIMARY KEY", "STRICT, WITHOUT ROWID"  # each key is there once
     yield f"CREATE TABLE {table.name} (key {key}{columns}) {options}"
     for order in table.orders:
         name = "_".join((table.name, *order))
-        yield f"CREATE INDEX {name} ON {table.name} ({', '.join(order)})"
+        there = " AND ".join(f"{field} IS NOT NULL" for field in order if field in table.optional)
+        where = f" WHERE {there}" if there else ""
+        yield f"CREATE INDEX {name} ON {table.name} ({', '.join(order)}){where}"
+
+
+def _is_rowless(table: Table, contents: Contents) -> bool:
+    """Return whether rows stand in the index of their keys; there, large ones would be slow."""
+    return bool(contents.packed) and not table.numbered and table.name not in contents.packed
 
 
 def _where(conditions: Collection[Condition]) -> tuple[str, list[Any]]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 COLUMNS = {
-    "url": "key id host own last seen version at",
+    "url": "key page id host own last seen version at",
     "version": "key time status at",
     "visit": "key url time version status headed",
     "stream": "key id next",
@@ -21,6 +21,8 @@ HARMLESS = {
 
 
 def altered(value: Any) -> Any:
+    if value is None:
+        return "x"
     if value == b"":
         return b"x"
     if isinstance(value, bytes):

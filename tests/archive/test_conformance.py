@@ -146,6 +146,19 @@ def test_a_url_is_kept_as_given_and_found_under_any_spelling(archive, page):
     assert archive.get(written).url == written
 
 
+def test_a_url_is_found_exactly_whatever_its_canonical_form_becomes(archive, page, monkeypatch):
+    urls = [URL, f"{URL}/../b#top"]
+    archive.store_many([page(url=url, time=1.0) for url in urls])
+    monkeypatch.setattr("mmcrawl.archive.index.canonical", lambda url: f"{url}?another")
+    for url in urls:
+        assert archive.get(url).url == url
+        archive.store(page("new", url=url, time=2.0))
+        assert [version.number for version in archive.versions(url)] == [1, 2]
+    assert list(archive.urls()) == urls
+    assert archive.check(repair=True).clean
+    assert archive.check().faults == ()
+
+
 def test_urls_and_hosts_in_order(archive, page):
     urls = [f"http://{host}.test/{n}" for host in ("b", "a") for n in (2, 10, 1)]
     archive.store_many([page(url=url) for url in urls])
@@ -153,11 +166,15 @@ def test_urls_and_hosts_in_order(archive, page):
     assert archive.hosts() == ["a.test", "b.test"]
     assert list(archive.urls(host="a.test")) == sorted(urls[3:])
     assert list(archive.urls(prefix="http://b.test/1")) == ["http://b.test/1", "http://b.test/10"]
-    archive.store(page(url="http://b.test:80/1?z=1&a=2"))
+    odd = ["http://b.test/1/%2e%2e/c", "http://b.test/1/../c", "http://b.test:80/1?z=1&a=2"]
+    archive.store_many([page(url=url) for url in odd])
+    assert list(archive.urls(prefix="http://b.test/1/")) == odd[:2]
     for prefix in ("http://b", "http://b.test:80/1?z"):
-        assert "http://b.test:80/1?z=1&a=2" in list(archive.urls(prefix=prefix))
-    archive.purge(url="http://b.test:80/1?z=1&a=2")
+        assert odd[2] in list(archive.urls(prefix=prefix))
+    for url in odd:
+        archive.purge(url=url)
     assert list(archive.urls(host="c.test")) == []
+    assert list(archive.urls(prefix="http://b.test/\udcff")) == []
     assert [v.url for v in archive.all_versions()] == sorted(urls)
 
 

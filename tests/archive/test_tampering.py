@@ -27,7 +27,7 @@ def captures() -> Iterator[Capture]:
             yield Capture(f"http://{host}.test/", body(host, n), float(n), headers=headers)
     for host in HOSTS:
         moved = (("Location", f"http://{host}.test/"),)
-        yield Capture(f"http://{host}.test/old", b"", 7.0, status=301, headers=moved)
+        yield Capture(f"http://{host}.test/old#top", b"", 7.0, status=301, headers=moved)
 
 
 @pytest.fixture(scope="module")
@@ -136,10 +136,8 @@ RESTORED = [
     ("URL", "DELETE FROM url WHERE key = 'http://b.test/'"),
     ("all URLs", "DELETE FROM url"),
     ("text", "UPDATE url SET key = 'http://x.test/' WHERE key = 'http://b.test/'"),
-    (
-        "page",
-        "UPDATE url SET key = 'http://x.test/' || char(10) || key WHERE key = 'http://b.test/'",
-    ),
+    ("no URL", "UPDATE url SET key = 'http://[x' WHERE key = 'http://b.test/'"),
+    ("page", "UPDATE url SET page = 'http://x.test/' WHERE key = 'http://b.test/'"),
     ("host", "UPDATE url SET host = 'x' WHERE key = 'http://b.test/'"),
     ("number of a URL", "UPDATE url SET id = id + 1000 WHERE key = 'http://b.test/'"),
     ("visit", f"DELETE FROM visit WHERE {VISIT_B}"),

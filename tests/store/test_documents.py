@@ -27,6 +27,7 @@ from mmcrawl.store import (
     open_documents,
     put_blob,
 )
+from mmcrawl.store.documents import OPTIONAL
 from tests.databases import mongodb_uri
 from tests.store.memory import MemoryStore
 from tests.tables import each
@@ -42,6 +43,7 @@ CONTENTS = Contents(
         Table("page", FIELDS, orders=(("status", "time"),)),
         Table("part", {"content": bytes}),
         Table("event", {"time": float}, numbered=True),
+        Table("name", {"of": OPTIONAL, "size": int}, orders=(("of",),)),
     ),
     missing="make one first",
 )
@@ -129,6 +131,18 @@ def test_numbered_documents_come_in_order_of_their_numbers(store: Store) -> None
     assert [key for key, _ in store.range("event", (KEY, ">", 2_398 << 40))] == [2_399 << 40]
     assert store.get("event", [1, 5]) == {1: {"time": 9.0}}
     assert store.delete("event", (KEY, "in", [1, 2])) == 1
+
+
+def test_a_text_may_be_missing(store: Store) -> None:
+    rows = {"a": {"of": None, "size": 1}, "b": {"of": "x", "size": 2}, "c": {"of": "x", "size": 3}}
+    store.insert_new("name", rows)
+    assert dict(store.range("name")) == rows
+    assert dict(store.range("name", ("of", "=", "x"))) == {key: rows[key] for key in "bc"}
+    store.put("name", {"b": rows["a"]})
+    store.change("name", [([(KEY, "=", "c")], rows["a"]), ([(KEY, "=", "a")], rows["c"])])
+    assert dict(store.range("name")) == {"a": rows["c"], "b": rows["a"], "c": rows["a"]}
+    assert dict(store.range("name", ("size", "=", 1), fields=("size",)))["b"] == {"size": 1}
+    assert dict(store.range("name", (KEY, "=", "b"), fields=("of",))) == {"b": {"of": None}}
 
 
 def test_what_is_written_together_is_there(store: Store) -> None:

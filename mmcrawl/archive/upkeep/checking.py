@@ -212,12 +212,10 @@ class Checker:
         index = self._index
         self._reader = Reader(index)  # what was purged since the records were read is asked for
         rows, bad = _rows(index.store.range("url"), index.read_url)
-        self._urls = {row.url: row for key, row in rows.items() if row.key == key}
+        self._urls = rows
         self._ids = {row.id: row.url for row in rows.values()}
-        misplaced = rows.keys() - {row.key for row in self._urls.values()}
-        for key in bad | misplaced:
-            self._tell(f"the row of {key!r} was altered", str(key))
-        self._delete("url", list(misplaced))
+        for url in bad:
+            self._tell(f"the row of {url} was altered", str(url))
         versions = self._compare_versions()
         visits = self._compare_visits(versions)
         self._compare_urls(versions, visits)
@@ -431,7 +429,7 @@ class Checker:
                 self._tell(f"the row of {url} was never written by an archive", url)
             else:  # made for a version that was never written, or a purge was interrupted
                 self._leave()
-            self._delete("url", [row.key])
+            self._delete("url", [url])
         for number in sorted(ids - self._names.keys() - {row.id for row in self._urls.values()}):
             count = len(by_url[number]), len(visits.get(number, []))
             what = f"URL {number} is gone, which has {count[0]} versions and {count[1]} visits"
@@ -450,7 +448,7 @@ class Checker:
             self._leave()
         else:
             self._tell(f"the row of {url} was altered", url)
-        self._put("url", {mine.key: mine.document})
+        self._put("url", {url: mine.document})
 
     def _compare_streams(self) -> None:
         rows = dict(self._index.store.range("stream"))

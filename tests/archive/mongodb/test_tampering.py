@@ -78,7 +78,7 @@ def captures() -> Iterator[Capture]:
             parts = "".join(f"<div><p>{n} {part}</p></div>" for part in text)
             yield Capture(url, parts.encode(), float(n), headers=(("Content-Type", "text/html"),))
     for url in URLS:
-        yield Capture(f"{url}old", b"", 7.0, status=301, headers=(("Location", url),))
+        yield Capture(f"{url}old#top", b"", 7.0, status=301, headers=(("Location", url),))
 
 
 @pytest.fixture(scope="module")
