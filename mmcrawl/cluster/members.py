@@ -19,7 +19,7 @@ from mmcrawl.cluster.store import Row, SharedStore
 
 OVER = "over"
 """Names, among the heartbeats, the document by which all who are there are told of the end."""
-_TOLERANCE = 8  # an eighth beyond its share a worker keeps
+_KEPT = 4  # a quarter of what it has may be beyond a worker's share
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +132,4 @@ def surplus(has: int, share: int) -> int:
     Partitions run dry and fill again. To hand one over at each such change costs more than it
     brings, as who takes it goes through its history.
     """
-    return has - share if (has - share) * _TOLERANCE > has else 0
+    return has - share if has - share > has // _KEPT else 0
