@@ -15,6 +15,7 @@ with lazy_imports(__name__):
     from mmcrawl.store.child_process import ChildProcess, Questions
     from mmcrawl.store.documents import (
         KEY,
+        OPTIONAL,
         Contents,
         Document,
         Store,

@@ -92,6 +92,7 @@ def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, da
     web.delay = 0.05
     for number in range(4):
         wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
+        wait_until(lambda n=number: len(observer.leases()) > n, "another partition")
         partition = sorted(observer.leases())[number]
         key = observer.shared.key(f"{partition:04d}/nobody/{number:09d}")
         at = observer.shared.key(f"{partition:04d}")

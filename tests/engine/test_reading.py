@@ -22,7 +22,7 @@ from mmcrawl.crawl import (
     read_page,
 )
 from mmcrawl.page import Link, Page, parse_page
-from mmcrawl.spiders.focused import FocusedSpider, PageReading
+from mmcrawl.spiders import FocusedSpider, PageReading
 from mmcrawl.store import ChildProcess
 from tests.engine.conftest import Tools
 from tests.jobs import job_of

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.store import (
     KEY,
+    OPTIONAL,
     Contents,
     Store,
     Table,
@@ -27,7 +28,6 @@ from mmcrawl.store import (
     open_documents,
     put_blob,
 )
-from mmcrawl.store.documents import OPTIONAL
 from tests.databases import mongodb_uri
 from tests.store.memory import MemoryStore
 from tests.tables import each
