@@ -288,7 +288,7 @@ DESERTED = """
 import os
 import signal
 
-from mmcrawl.archive import writer_process
+from mmcrawl.archive.storing import writer_process
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 asked = writer_process.ProcessStore.store
