@@ -36,6 +36,7 @@ from operator import attrgetter
 from typing import Any, ClassVar
 from zlib import crc32
 
+from mmcrawl.archive.model import is_text
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.store.documents import (
@@ -272,13 +273,13 @@ class Index:
 
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
         """Return the rows of those that are known of some URLs, given exactly."""
-        found = self.store.get("url", [url for url in dict.fromkeys(urls) if _is_text(url)])
+        found = self.store.get("url", [url for url in dict.fromkeys(urls) if is_text(url)])
         return {url: self.read_url(url, row) for url, row in found.items()}
 
     def url(self, url: str) -> UrlRow | None:
         """Return the row of a URL: of exactly this, or of the first of its other spellings."""
         exact = self.urls_named([url]).get(url)
-        if exact is not None or not _is_text(url):
+        if exact is not None or not is_text(url):
             return exact
         try:
             page = canonical(url)
@@ -299,7 +300,7 @@ class Index:
         if host is not None:
             where.append(("host", "=", host))
         if prefix:
-            if not _is_text(prefix):
+            if not is_text(prefix):
                 return
             where.append((KEY, ">=", prefix))
         for url, row in self.store.range("url", *where):
@@ -695,15 +696,6 @@ def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]
         else:
             kept.append(segment)
     return kept, replaced
-
-
-def _is_text(url: str) -> bool:
-    """Return whether a store can hold it: half of a surrogate pair is no character."""
-    try:
-        url.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _all_of(url: int) -> tuple[Condition, Condition]:

@@ -156,11 +156,16 @@ def why_refused(visit: Capture | Unchanged) -> str:
     """Return why a visit cannot be kept for what it is; "" if it can."""
     if isinstance(visit, Capture) and len(visit.body) > LARGEST_BODY:
         return f"its body is larger than {LARGEST_BODY:,} bytes"
+    return "" if is_text(visit.url) else "its URL has half of a character in it"
+
+
+def is_text(url: str) -> bool:
+    """Return whether a store can hold it: half of a surrogate pair is no character."""
     try:
-        visit.url.encode()
+        url.encode()
     except UnicodeEncodeError:
-        return "its URL has half of a character in it"
-    return ""
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

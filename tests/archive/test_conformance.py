@@ -137,7 +137,10 @@ def test_the_version_of_a_time(archive, page):
 
 
 def test_a_url_is_kept_as_given_and_found_under_any_spelling(archive, page):
-    written = "http://Physics.test:80/a?b=2&a=1"
+    written, canonical = "http://Physics.test:80/a?b=2&a=1", "http://physics.test/c?a=1&b=2"
+    archive.store(page(url=canonical))
+    assert archive.get("http://Physics.test:80/c?b=2&a=1").url == canonical
+    archive.purge(url=canonical)
     archive.store(page(url=written))
     assert list(archive.urls()) == [written]
     assert archive.get("http://physics.test/a?a=1&b=2#top").url == written

@@ -1,5 +1,7 @@
+import re
 import time
 
+import jieba
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +11,14 @@ from tests.tables import each
 
 def test_chinese_is_cut_into_words():
     assert segment("高中物理实验视频下载") == ["高中物理", "实验", "视频", "下载"]
+
+
+def test_the_dictionary_is_that_of_jieba():
+    theirs = jieba.Tokenizer()
+    words = [line.split()[0].decode() for line in theirs.get_dict_file()]
+    runs = ["".join(words[at : at + 40]) for at in range(0, len(words), 1_600)]
+    for run in re.findall("[一-鿿]+", unify(" ".join(runs))):
+        assert segment(run) == list(theirs.cut(run, HMM=False))
 
 
 def test_words_of_the_lexicon_are_cut_out_before_jieba_sees_the_text():
