@@ -362,7 +362,9 @@ class CrawlJob:
         self._bring_forward(link)
         if reason is not None:
             self.refused[reason] += 1
-        added = reason is None and self._add([replace(target, url=real)], link)
+        if real != target.url:  # a request for the other name is none for this one
+            target = replace(target, url=real, request=None)
+        added = reason is None and self._add([target], link)
         self._follow_listed()
         return bool(added)
 

@@ -509,6 +509,14 @@ def test_hosts_are_visited_under_their_real_names(opened: Any) -> None:
     assert job.refused == {"other site": 1}
 
 
+def test_who_is_led_to_another_name_of_a_host_asks_for_the_real_one(opened: Any) -> None:
+    job = opened(seeds=(SEED, f"{SEED}b"), aliases={"old.test": "site.test"})
+    job.redirected(job.next().id, NewLink("http://old.test/b", request=b"for old.test"))
+    job.redirected(job.next().id, NewLink("http://old.test/c", request=b"for old.test"))
+    link = job.next()
+    assert (link.url, link.request) == (f"{SEED}c", None)
+
+
 def test_redirects_end_a_link_and_their_target_is_new_once(opened: Any) -> None:
     job = opened(seeds=(SEED, f"{SEED}b"))
     first, second = job.next(), job.next()
