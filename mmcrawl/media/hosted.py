@@ -7,6 +7,7 @@ The proxy understands what such programs say to one: CONNECT, and requests with 
 import os
 import select
 import shutil
+import signal
 import socket
 import socketserver
 import subprocess
@@ -29,25 +30,16 @@ from mmcrawl.media.sizes import Budget, Room
 
 _LOOK = 0.2
 _TAIL = 4_096
-# Ends the program and what it started, as soon as standard input ends; where Linux tells it to, the
-# program ends with this process too, which may be killed alone.
+# Ends itself, the program and what that started, as soon as standard input ends: all are of one
+# process group. Whoever holds the other end of it does the same if this process is killed alone.
 _LEASH = """
-import ctypes, os, signal, subprocess, sys, threading
-def tie():
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-program = subprocess.Popen(
-    sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=tie
-)
+import os, signal, subprocess, sys, threading
+program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
 def watch():
     sys.stdin.buffer.read()
-    os.killpg(program.pid, signal.SIGKILL)
+    os.killpg(0, signal.SIGKILL)
 threading.Thread(target=watch, daemon=True).start()
 code = program.wait()
-try:
-    os.killpg(program.pid, signal.SIGKILL)
-except OSError:
-    pass
 os._exit(code if 0 <= code < 256 else 1)
 """
 
@@ -79,7 +71,8 @@ def started(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[bytes]",
         cast("BinaryIO", process.stdin).close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(10)
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
