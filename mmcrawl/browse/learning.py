@@ -14,7 +14,7 @@ from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.errors import MissingStoreError
-from mmcrawl.learning.examples import TellingWord, read_examples, sampled, telling_words
+from mmcrawl.learning.examples import TellingWord, sampled, suggested_words
 from mmcrawl.scoring.relevance import LearntTest
 from mmcrawl.topic.loading import (
     LEARNT,
@@ -181,9 +181,7 @@ class TopicDesk:
         marks = self.marks(name) if name else []
         right = [*(m.url for m in marks if m.is_good), *found]
         wrong = [m.url for m in marks if not m.is_good]
-        good, bad = (read_examples(urls[:_READ], self._archive).pages for urls in (right, wrong))
-        others = bad or list(sampled(self._archive, _READ, without=right))
-        return telling_words(good, others, _SUGGESTED)
+        return suggested_words(right, wrong, self._archive, pages=_READ, most=_SUGGESTED)
 
     # -- learning ---------------------------------------------------------------------------
 

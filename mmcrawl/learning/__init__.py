@@ -15,6 +15,7 @@ with lazy_imports(__name__):
         TellingWord,
         read_examples,
         sampled,
+        suggested_words,
         telling_words,
     )
     from mmcrawl.learning.training import Lesson, folds_of, learn

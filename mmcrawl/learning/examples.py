@@ -271,6 +271,28 @@ def telling_words(
     ]
 
 
+def suggested_words(
+    right: Sequence[str],
+    wrong: Sequence[str],
+    archive: Archive,
+    *,
+    pages: int,
+    most: int,
+    known: Collection[str] = (),
+) -> list[TellingWord]:
+    """Return the words that distinguish some archived pages from others, the weightiest first.
+
+    Args:
+        right, wrong: addresses; without wrong ones, others are drawn by chance.
+        archive: that holds them.
+        pages: how many of each kind are read.
+        most: how many words.
+        known: words that are left out.
+    """
+    good, bad = (read_examples(urls[:pages], archive).pages for urls in (right, wrong))
+    return telling_words(good, bad or list(sampled(archive, pages, without=right)), most, known)
+
+
 def _log_odds(count: int, pages: int) -> float:
     return math.log((count + 0.5) / (pages - count + 0.5))
 

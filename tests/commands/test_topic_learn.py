@@ -138,3 +138,16 @@ def test_marks_teach_and_outweigh_what_was_said(crawled: Path) -> None:
     facts = json.loads((crawled / "topics" / "m.json").read_text(encoding="utf-8"))
     assert right[0] in facts["examples"]["bad"]
     assert set(facts["examples"]["good"]) == set(right[1:8])
+
+
+def test_a_crawl_of_fifty_pages_ends_with_words_for_more_keywords(tmp_path: Path) -> None:
+    given = ("-a", "keywords=力学|力", "-a", "store=one.db", "-s", "MMCRAWL_DISPLAY=True")
+    title = "Words of these pages that the others lack"
+    told = {
+        most: scrapy(*CRAWL, *given, "-a", f"max_pages={most}", cwd=tmp_path).stderr
+        for most in (45, 80)
+    }
+    assert title not in told[45]
+    words = told[80].partition(title)[2].split("\n\n")[0].partition("\n")[2]
+    assert {"加速度", "质量"} <= set(words.split(", "))
+    assert "力" not in words.split(", ")  # known already

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections import Counter, deque
+from contextlib import closing
 from time import monotonic
 from typing import Self
 
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 _PANEL_SECONDS = 0.5
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 10.0
+_ENOUGH_PAGES, _EXAMPLES, _MOST_WORDS = 50, 30, 12  # of suggested words
 _FAILED_ENDS = {
     "nothing_fetched": "Nothing could be fetched; ",
     "hosts_unreachable": "The waiting links are on hosts whose robots.txt could not be read; ",
@@ -168,6 +170,7 @@ class CrawlProgress:
             near=job.near_misses(),
             barren=job.barren_directories(),
             requisites=requisites.tally() if requisites else None,
+            words=_words(job, getattr(spider, "archive_uri", None)),
         )
 
     def _requisites(self) -> RequisiteQueue | None:
@@ -182,6 +185,21 @@ class CrawlProgress:
         names = ("pages", "new", "bytes", "new_bytes")
         numbers = [self.crawler.stats.get_value(f"mmcrawl/archive/{name}", 0) for name in names]
         return Archived(shown(uri), *numbers) if numbers[0] else None
+
+
+def _words(job: Crawl, uri: str | None) -> list[str]:
+    """Return words for more keywords, from what was found in a crawl of some pages."""
+    topic = job.topic
+    if uri is None or topic.name != "keywords" or topic.anything or job.pages < _ENOUGH_PAGES:
+        return []
+    from mmcrawl.archive.opening import open_archive  # slow to load
+    from mmcrawl.learning.examples import suggested_words
+
+    found = [page.url for page in job.best(_EXAMPLES)]
+    known = [word for concept in topic.terms for word in concept]
+    with closing(open_archive(uri, create=False, read_only=True)) as archive:
+        words = suggested_words(found, (), archive, pages=_EXAMPLES, most=_MOST_WORDS, known=known)
+    return [word.word for word in words]
 
 
 class ClosingTables:

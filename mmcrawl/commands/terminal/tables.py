@@ -70,6 +70,7 @@ class Summary:
             asked.
         barren: parts of sites that took many of the last pages for nothing.
         requisites: how many were archived, their bytes, and why others were not.
+        words: that pages with media on topic have rather than others, to be taken into the topic.
     """
 
     job: str
@@ -87,6 +88,7 @@ class Summary:
     near: Sequence[NearMiss] = ()  # pages with media a little below the threshold, the best first
     barren: Sequence[BarrenDirectory] = ()
     requisites: tuple[int, int, Counter[str]] | None = None
+    words: Sequence[str] = ()
 
 
 def progress_line(progress: Progress) -> str:
@@ -125,6 +127,9 @@ def closing_tables(summary: Summary) -> RenderableType:
         parts += [_title("Pages with media on topic"), _media_table(summary)]
     if summary.near:
         parts += [_title("Just below the threshold, so not taken"), _near_table(summary.near)]
+    if summary.words:
+        title = "Words of these pages that the others lack; those that fit find more, as keywords"
+        parts += [_title(title), literal(", ".join(summary.words))]
     if summary.patterns:
         parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
     for title, reasons in (
