@@ -113,8 +113,9 @@ def recall(
                 if target.parent == past.id and target.tag_path.startswith(MOVE):
                     moved.follow(past.id, target.url, stays=True)
             admission.crawled(past.url, relevant=past.relevant)
-            listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
-            aliases.learn_parameters(past.id, frontier.url(past.id))
+            known = frontier.known(past.id)
+            listed.recall(past.url, known.tag_path, relevant=past.relevant)
+            aliases.learn_parameters(past.id, known.url)
 
     told = LastScores(scorer) if learnt_links is not None and scorer.link_model is None else scorer
     scorer.silent = learnt_links is not None and scorer.link_model is not None

@@ -17,6 +17,8 @@ JOB_SHIFT = 40
 ELSEWHERE = "another part of the crawl fetched it"
 """Stands where the error does of a link, for one that stands for a page of others."""
 
+_LATELY = 4_096  # links of a store that are kept
+_READ_AHEAD, _NEAR = 256, 16  # links that are read at once, and how far from the last one
 _KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
 
 
@@ -64,6 +66,7 @@ class LinkTable:
         self._ours = (self._base, self._base + (1 << JOB_SHIFT))
         rows = store.db.execute("SELECT origin FROM host WHERE job = ? ORDER BY id", (job,))
         self._origins = [row[0] for row in rows]
+        self._read_to = 0  # the link after the last one that `known` read
 
     def _read(self, asked: str, link: int) -> Any:
         """Return what is asked of a link or its page, None if there is none."""
@@ -85,19 +88,27 @@ class LinkTable:
             yield self._origins[host] + path, None if parent is None else parent - self._base
 
     def known(self, link: int) -> KnownLink:
-        """Return what scoring asks of a link."""
-        host, path, content, layer, parent, *more = self._read(
-            "host, path, content, physical_layer, parent, logical_layer, anchor, group_title,"
-            " tag_path FROM link",
-            link,
-        )
-        return KnownLink(
-            self._origins[host] + path,
-            content,
-            layer,
-            None if parent is None else parent - self._base,
-            *more,
-        )
+        """Return what scoring asks of a link, which never changes.
+
+        Links are mostly asked for in the order they were found, so those after one that follows the
+        last one read are read with it.
+        """
+        number, lately = self._base + link, self.store.lately
+        if number not in lately:
+            is_next = 0 <= link - self._read_to < _NEAR
+            if len(lately) > _LATELY:
+                lately.clear()
+            for one in self.store.db.execute(
+                "SELECT id, host, path, content, physical_layer, parent, logical_layer, anchor,"
+                " group_title, tag_path FROM link WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+                (number, self._ours[1], _READ_AHEAD if is_next else 1),
+            ):
+                last, host, path, content, layer, parent, *more = one
+                url = self._origins[host] + path
+                above = None if parent is None else parent - self._base
+                lately[last] = KnownLink(url, content, layer, above, *more)
+                self._read_to = last - self._base + 1
+        return lately[number]
 
     def __len__(self) -> int:
         """Return how many links are known, whatever their status."""

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.database import connect, connect_read_only, remove_own_file, why_it_failed
+from mmcrawl.frontier.records import KnownLink
 from mmcrawl.store.uris import file_of
 
 
@@ -61,6 +62,7 @@ class SqliteStore:
             raise StoreError(
                 f"store {path} cannot be opened: there is no folder {path.parent}; make it first"
             )
+        self.lately: dict[int, KnownLink] = {}  # what `LinkTable.known` has read, for all its jobs
         if read_only and path is not None:
             self._lock, self.db = None, connect_read_only(path)
             return
@@ -103,6 +105,7 @@ class SqliteStore:
 
     def roll_back(self) -> None:
         """Give up what was not committed."""
+        self.lately.clear()
         if self.db.in_transaction:
             self.db.rollback()
 

@@ -92,6 +92,8 @@ class Learned(Scorer):
         links = list(links)
         new = self._register(links)
         self._prospects.learn_failure()
+        if self.silent:
+            return NO_SCORES
         waiting = [link for link in links if self._state[link] == _WAITING]
         known = np.setdiff1d(waiting, new).astype(np.int64)
         passed_on = self._score[known]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource
 from mmcrawl.scoring.evidence import COLUMNS, Prior, Rows, shipped_prior
-from mmcrawl.scoring.link_features import WIDTH, Origin, link_features, link_flags
+from mmcrawl.scoring.link_features import FLAGS, WIDTH, Origin, link_features, link_flags
 from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.store.sqlite_files import no_room, scratch_file
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
@@ -44,6 +44,7 @@ AT_ONCE = 16_384
 """Links that are scored at once; what that takes of RAM is about a kilobyte for each."""
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
 _RELEVANT, _HAS_MEDIA = 12, 6
+_MADE = 1 << len(FLAGS)  # with the flags of a link whose features were made
 
 Values = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -93,17 +94,13 @@ class Prospects:
 
     def register(self, link: int) -> None:
         """Register a new link; the target of a redirect before any other event."""
-        self._reserve(link)
-        known = self._source.known(link)
-        parent = -1 if known.parent is None else known.parent
-        if parent == self._failure:
+        missing = link + 1 - len(self._outcome)
+        if missing > 0:
+            self._outcome.extend(bytes(missing))
+        while link >= len(self._flags):
+            self._flags, self._linked = grown(self._flags), grown(self._linked)
+        if self._failure != _NONE and self._parent(link) == self._failure:
             self._failure = _NONE
-        outcome = _NO_PAGE if parent < 0 else self._outcome[parent]
-        if self._origin_of != (parent, outcome):  # not as for the link before
-            self._origin_of = parent, outcome
-            self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
-        self._features.put(link, link_features(known, self._origin))
-        self._flags[link] = link_flags(known, self._origin, self._kinds)
 
     def crawled(self, page: CrawledPage) -> None:
         """Learn from a page; the new links on it are to be registered afterwards."""
@@ -139,9 +136,9 @@ class Prospects:
             return
         self._outcome[page] -= _RELEVANT
         link, parent = page, self._page_above(page)
-        led = None if parent < 0 else self._features.row(parent)
+        led = None if parent < 0 else self._row(parent)
         while link != parent:
-            row = self._features.row(link)
+            row = self._row(link)
             self.link_model.evidence.take_back(row, led)
             self.link_model.model.learn(row, self._expected(link), False)
             link, led = self._parent(link), None
@@ -179,13 +176,13 @@ class Prospects:
 
     def columns(self, ids: Ids) -> NDArray[np.float32]:
         """Return the evidence for registered links, shape (len(ids), len(COLUMNS))."""
-        return self._columns_of(ids, self._features.rows(ids))
+        return self._columns_of(ids, self._rows(ids))
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _terms(self, ids: Ids, novelty: float) -> tuple[Values, Values, Values, Values]:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
-        rows = self._features.rows(ids)
+        rows = self._rows(ids)
         columns = self._columns_of(ids, rows)
         log_odds = columns @ self._for_relevance + self.link_model.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
@@ -202,12 +199,23 @@ class Prospects:
         seeds = _SEED_SCORE * columns[:, _SEED]
         return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)
 
-    def _reserve(self, link: int) -> None:
-        missing = link + 1 - len(self._outcome)
-        if missing > 0:
-            self._outcome.extend(bytes(missing))
-        while link >= len(self._flags):
-            self._flags, self._linked = grown(self._flags), grown(self._linked)
+    def _rows(self, ids: Ids) -> Rows:
+        """Return the features of registered links, made when they are asked for first.
+
+        Of a history that others learnt from, most links have ended: nobody asks for theirs.
+        """
+        for link in ids[self._flags[ids] < _MADE].tolist():
+            known, parent = self._source.known(link), self._parent(link)
+            outcome = _NO_PAGE if parent < 0 else self._outcome[parent]
+            if self._origin_of != (parent, outcome):  # not as for the link before
+                self._origin_of = parent, outcome
+                self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
+            self._features.put(link, link_features(known, self._origin))
+            self._flags[link] = _MADE | link_flags(known, self._origin, self._kinds)
+        return self._features.rows(ids)
+
+    def _row(self, link: int) -> Rows:
+        return np.asarray(self._rows(np.array([link]))[0])
 
     def _made_origin(self, page: int, outcome: int) -> Origin:
         return Origin(
@@ -223,12 +231,12 @@ class Prospects:
             return
         page = self._page_above(link)
         while link != page:
-            row = self._features.row(link)
+            row = self._row(link)
             self.link_model.model.learn(row, self._expected(link), relevant)
             self.link_model.evidence.fetched(row, relevant)
             link = self._parent(link)
         if page >= 0 and relevant:
-            self.link_model.evidence.led(self._features.row(page))
+            self.link_model.evidence.led(self._row(page))
 
     def _parent(self, link: int) -> int:
         """Return the page that a link was first found on, or what redirected to it; -1 for none."""
@@ -293,10 +301,6 @@ class FeatureRows:
                 [self._first, np.zeros((grown - len(self._first), self._width), dtype=np.uint32)]
             )
         self._first[link] = row
-
-    def row(self, link: int) -> Rows:
-        """Return the row of a link."""
-        return np.asarray(self.rows(np.array([link]))[0])
 
     def rows(self, links: Ids) -> Rows:
         """Return the rows of links, shape (len(links), width).

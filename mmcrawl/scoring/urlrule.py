@@ -124,7 +124,7 @@ class PatternSearch(Scorer, ABC):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider."""
         ids = self._register(list(links))
-        return self._scores_of(np.concatenate([ids, self._freed()]))
+        return NO_SCORES if self.silent else self._scores_of(np.concatenate([ids, self._freed()]))
 
     def started(self, link: int) -> LinkScores:
         """Count a fetch."""

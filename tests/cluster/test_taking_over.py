@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from mmcrawl.cluster import Rules
 from mmcrawl.engine import FocusedScheduler
+from mmcrawl.frontier import KnownLink
+from mmcrawl.scoring import Origin, link_features
 from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker
@@ -22,6 +25,11 @@ def scores(worker: Worker) -> dict[str, float]:
             record = job.frontier.record(link)
             found[record.url] = record.score
     return found
+
+
+def evidence(worker: Worker) -> list[float]:
+    """Return how many links a worker has learnt from, and what they were."""
+    return worker.job._mixture.link_model.evidence.counts[0].tolist()
 
 
 @each("algo, most", [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
@@ -43,6 +51,35 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     after = scores(second)
     assert after.keys() == before.keys()
     assert after == {url: pytest.approx(score, abs=most) for url, score in before.items()}
+
+
+@each("algo", ["learned", "urlrule"])
+def test_what_others_learnt_is_not_learnt_again_and_only_waiting_links_are_looked_at(
+    algo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0), algo=algo)
+    first = gang.join()
+    while gang.web.fetched.total() < 60:
+        gang.pass_time()
+    gang.pages_a_step = 0
+    for _ in range(8):  # what is under way comes, and is written down
+        gang.pass_time()
+    waiting, learnt = scores(first).keys(), evidence(first)
+    first.job._tell_learnt = True
+    first.act("leave")
+    looked_at: list[str] = []
+
+    def features(link: KnownLink, origin: Origin) -> Any:
+        looked_at.append(link.url)
+        return link_features(link, origin)
+
+    monkeypatch.setattr("mmcrawl.scoring.prospects.link_features", features)
+    second = gang.join()
+    for _ in range(40):
+        gang.pass_time()
+    assert scores(second).keys() == waiting
+    assert sorted(looked_at) == sorted(waiting)
+    assert evidence(second) == learnt
 
 
 def test_pages_are_fetched_while_a_partition_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -335,3 +335,17 @@ def test_a_link_that_waits_takes_the_request_that_is_given_for_its_address(front
     frontier.add([NewLink(f"{H}/about", request=b"late")])
     frontier.requeue(number, waiting.request, 0)
     assert frontier.next().request == b"own"
+
+
+def test_links_that_follow_each_other_are_read_together_and_asked_for_in_any_order(store, frontier):
+    add(frontier, *(f"/{number}" for number in range(600)))
+    asked = []
+    store.db.set_trace_callback(asked.append)
+    order = [599, *range(0, 600, 2), 7, 3, *range(600), 0]
+    known = [frontier.known(link) for link in order]
+    store.db.set_trace_callback(None)
+    assert [one.url for one in known] == [f"{H}/{link}" for link in order]
+    assert len(asked) < 20
+    frontier.store.roll_back()
+    with pytest.raises(LookupError):
+        frontier.known(0)

@@ -25,7 +25,7 @@ def test_rows_are_those_put_last(puts, in_memory, data):
     found = rows.rows(np.array(asked, dtype=np.int64))
     assert found.shape == (len(asked), WIDTH)
     assert found.tolist() == [known[link] for link in asked]
-    assert all(rows.row(link).tolist() == known[link] for link in known)
+    assert all(rows.rows(np.array([link])).tolist() == [known[link]] for link in known)
 
 
 def test_no_room_for_a_temporary_file_ends_the_crawl_with_a_sentence(monkeypatch, tmp_path):
