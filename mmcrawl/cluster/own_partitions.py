@@ -242,15 +242,18 @@ class OwnPartitions:
                 self._best[partition] = score
         self._changed.clear()
         now, best, found = self._clock(), -inf, None
+        is_any_ready = False
         for partition, bound in sorted(self._best.items(), key=lambda pair: -pair[1]):
             if bound <= best:
                 break
             if self._rests_until.get(partition, now) > now:
                 continue
+            may_fetch = not self._rules.max_pages or self.left(partition) > 0
+            if is_any_ready and not may_fetch:
+                continue  # its hosts need not tell too that not all are left alone
             score = self.jobs[partition].frontier.best(ready)
-            if self._rules.max_pages and self.left(partition) <= 0:
-                continue  # after its hosts were asked whether they are ready
-            if score is not None and score > best:
+            is_any_ready |= score is not None
+            if may_fetch and score is not None and score > best:
                 best, found = score, partition
         return found
 

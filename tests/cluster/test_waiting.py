@@ -86,6 +86,24 @@ def test_who_joins_has_links_soon() -> None:
         assert gang.now - began <= 4.5, seed
 
 
+def test_hosts_are_not_asked_for_links_that_may_not_be_fetched() -> None:
+    """Else each look for a link takes as long as there are partitions, once a budget is short."""
+    gang = Gang(MadeWeb(40, 20), Rules(partitions=256, lease=4.0, rest=0.0, max_pages=80))
+    worker = gang.join()
+    asked: list[str] = []
+
+    def ready(origin: str) -> bool:
+        asked.append(origin)
+        return True
+
+    while gang.web.fetched.total() < 40:
+        gang.pass_time()
+    while worker.job.partitions.next(ready)[0] is not None:
+        asked.clear()
+    assert len(worker.job.partitions.jobs) > 10
+    assert len(asked) == 1
+
+
 def test_partitions_with_little_history_are_handed_over_first() -> None:
     gang = gang_of_one(0)
     [worker] = gang.workers.values()
