@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import Report
@@ -37,6 +42,8 @@ FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
 SIBLINGS = 64
 """Among so many partitions memory is divided: of more only some have very many links."""
+_SCRATCH = "crawl.db"
+_SURELY_LOCKED = 60.0  # seconds after which a worker has the lock of the folder that it made
 _SHIFT = 32
 _MOST_REASONS = 50  # for which links ended in error
 _FEW_PAGES = 16  # of the budget, at which more are asked for
@@ -71,8 +78,9 @@ class OwnPartitions:
     ) -> None:
         self._name, self._crawl, self._reporter = name, crawl, reporter
         self._link_model, self._rules, self._clock = link_model, rules, clock
+        _remove_leftovers()
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
-        self._file = Path(self._folder.name, "crawl.db")
+        self._file = Path(self._folder.name, _SCRATCH)
         self._store = open_store(f"sqlite:///{self._file}")
         self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the shared store
         self._changes = Changes(self._store)
@@ -404,6 +412,16 @@ class OwnPartitions:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
         return db, self._changes.all_of(db, partition)
+
+
+def _remove_leftovers() -> None:
+    """Remove the folders of this user's workers that were killed: nobody holds their locks."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{FOLDER}*/{_SCRATCH}.lock"):
+        with suppress(OSError, Timeout):
+            is_ours = lock.parent.lstat().st_uid == os.geteuid() and not lock.parent.is_symlink()
+            if is_ours and time.time() - lock.stat().st_mtime > _SURELY_LOCKED:
+                with FileLock(lock, timeout=0):
+                    shutil.rmtree(lock.parent)
 
 
 def partition_of(link: int) -> int:

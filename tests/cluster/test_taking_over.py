@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from mmcrawl.cluster import Rules
 from mmcrawl.engine import FocusedScheduler
@@ -80,6 +83,25 @@ def test_what_others_learnt_is_not_learnt_again_and_only_waiting_links_are_looke
     assert scores(second).keys() == waiting
     assert sorted(looked_at) == sorted(waiting)
     assert evidence(second) == learnt
+
+
+def test_folders_of_workers_that_were_killed_are_removed_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name in ("mmcrawl-1-killed", "mmcrawl-2-new", "mmcrawl-3-lives", "another"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "crawl.db.lock").touch()
+        if "new" not in name:
+            os.utime(tmp_path / name / "crawl.db.lock", (0, 0))
+    with FileLock(tmp_path / "mmcrawl-3-lives" / "crawl.db.lock"):
+        os.utime(tmp_path / "mmcrawl-3-lives" / "crawl.db.lock", (0, 0))
+        Gang(MadeWeb(1, 1), Rules(partitions=1)).join().die()
+    assert {one.name for one in tmp_path.iterdir()} == {
+        "mmcrawl-2-new",
+        "mmcrawl-3-lives",
+        "another",
+    }
 
 
 def test_pages_are_fetched_while_a_partition_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
