@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
 from math import inf
-from time import monotonic
 from typing import Any
 
 import h11
@@ -216,7 +215,15 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=3,
     )
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    async def on_tick(self, counter: int) -> bool:
+        for one in [*self.server_state.connections]:
+            if isinstance(one, _Connection):
+                one.look()
+        return await super().on_tick(counter)
 
 
 class _Connection(H11Protocol):
@@ -230,9 +237,10 @@ class _Connection(H11Protocol):
         super().__init__(*arguments, **named)
         self.counts = True
         self._limits = limits
-        self._since = monotonic()  # it has waited for a request since then, if it waits
-        self._arriving: asyncio.TimerHandle | None = None
-        self._taking: asyncio.TimerHandle | None = None
+        self._since = self._taken = (
+            self.loop.time()
+        )  # it waits for a request; some of an answer left
+        self._left = 0  # bytes of answers that were not taken yet
 
     # -- how many there may be ------------------------------------------------------------------
 
@@ -240,7 +248,6 @@ class _Connection(H11Protocol):
         """Begin; end another one if there are too many."""
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _KEPT)
         super().connection_made(transport)
-        self._watch()
         others = [one for one in self._all() if one.counts]
         count = Counter(one.host for one in others)
         if count[self.host] > self._limits.connections_each:
@@ -256,21 +263,16 @@ class _Connection(H11Protocol):
         )._refuse()
 
     def _refuse(self) -> None:
-        """Answer that there is no room, whatever is asked, and end it when that can be read."""
+        """Answer that there is no room, whatever is asked; `look` ends it when that can be read."""
         refused = [one for one in self._all() if not one.counts]
         if len(refused) >= self._limits.connections:
-            min(refused, key=lambda one: one._since)._end_soon()
-        self.counts, self._since = False, monotonic()
-        self._drop_timers()
+            oldest = min(refused, key=lambda one: one._since)
+            oldest._since = inf
+            # Once all that has come is read: what is left unread would reset it.
+            self.loop.call_later(0, oldest._end)
+        self.counts, self._since = False, self.loop.time()
         self.transport.write(_BUSY)
         self.transport.write_eof()
-        self._arriving = self.loop.call_later(_LINGER, self._end)
-
-    def _end_soon(self) -> None:
-        """End it once all that has come is read: what is left unread would reset it."""
-        self._since = inf
-        self._drop_timers()
-        self._arriving = self.loop.call_later(0, self._end)
 
     def _all(self) -> list[_Connection]:
         return [one for one in self.connections if isinstance(one, _Connection)]
@@ -278,11 +280,6 @@ class _Connection(H11Protocol):
     def _end(self) -> None:
         self.counts = False
         self.transport.abort()
-
-    def _drop_timers(self) -> None:
-        for timer in (self._arriving, self._taking):
-            if timer is not None:
-                timer.cancel()
 
     @property
     def host(self) -> str:
@@ -299,45 +296,18 @@ class _Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self.counts:
             super().data_received(data)
-            self._watch()
 
     def on_response_complete(self) -> None:
-        self._since = monotonic()
+        self._since = self.loop.time()
         super().on_response_complete()
-        self._watch()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._drop_timers()
-        super().connection_lost(exc)
-
-    def _watch(self) -> None:
-        """See to it that what this waits for ends."""
+    def look(self) -> None:
+        """End it if its reader neither asks whole requests nor takes anything of an answer."""
+        now, left = self.loop.time(), self.transport.get_write_buffer_size()
+        if not 0 < self._left <= left:
+            self._taken = now
+        self._left = left
         is_whole = self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
-        if is_whole and self._arriving is not None:
-            self._arriving.cancel()
-            self._arriving = None
-        elif not is_whole and self._arriving is None:
-            self._arriving = self.loop.call_later(self._limits.arriving, self._give_up)
-        left = self.transport.get_write_buffer_size()
-        if left and self._taking is None:
-            self._taking = self.loop.call_later(self._limits.arriving, self._look_after, left)
-
-    def _give_up(self) -> None:
-        """End it, unless the answer before is still on its way."""
-        self._arriving = None
-        if self.transport.get_write_buffer_size():
-            self._watch()
-        else:
+        since = self._taken if left else inf if is_whole and self.counts else self._since
+        if now - since > (self._limits.arriving if self.counts else _LINGER):
             self._end()
-
-    def _look_after(self, before: int) -> None:
-        """End it if its reader took nothing of what was written."""
-        self._taking = None
-        if self.transport.get_write_buffer_size() >= before:
-            self._end()
-        else:
-            self._watch()
