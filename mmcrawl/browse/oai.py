@@ -7,44 +7,29 @@ last day of a range for its first second.
 import base64
 import json
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
+from typing import Any
 from urllib.parse import parse_qsl
 
-from lxml import etree
-from lxml.builder import ElementMaker
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from mmcrawl.browse.context import Context
-from mmcrawl.text.writing import xml_document, xml_text
-from mmcrawl.works.exporting.article import dublin_core
+from mmcrawl.browse.rendering import template
+from mmcrawl.text.writing import xml_text
 from mmcrawl.works.index import Asked, Entry, WorkIndex
 from mmcrawl.works.model import Work
 
 PER_PAGE = 100
 """Records of an answer; a token leads to the next ones."""
 
-_OAI = "http://www.openarchives.org/OAI/2.0/"
-_OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/"
-_DC = "http://purl.org/dc/elements/1.1/"
-_XSI = "http://www.w3.org/2001/XMLSchema-instance"
-_SCHEMA = f"{{{_XSI}}}schemaLocation"
-_E = ElementMaker(namespace=_OAI, nsmap={None: _OAI, "xsi": _XSI})
 _PREFIX = "oai_dc"
-_ID = "urn:mmcrawl:work:"
-_ELEMENTS = {
-    "abstract": "description",
-    "audience": "subject",
-    "extent": "format",
-    "issued": "date",
-    "license": "rights",
-}
-"""Terms that are refinements of the fifteen elements that oai_dc knows."""
-
+ID = "urn:mmcrawl:work:"
 _SPEC = re.compile(r"[A-Za-z0-9_.!~*'()-]{1,60}")
 _DAY, _SECOND = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"
 _DAY_SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -68,6 +53,7 @@ _VERBS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 _EVERY = Asked(hidden=True)
 
 Works = Callable[[Sequence[str]], list[Work]]
+_Record = tuple[Entry, list[str], Work | None]
 
 
 class _Refusal(Exception):  # noqa: N818 - an answer of the protocol
@@ -94,26 +80,23 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
     base = str(request.url.replace(query=""))
     catalogue = context.catalogue
     given = dict(pairs)
-    root = _E("OAI-PMH", {_SCHEMA: f"{_OAI} {_OAI}OAI-PMH.xsd"})
-    root.append(_E.responseDate(datetime.now(UTC).strftime(_SECOND)))
-    asked = _E.request(base)
-    root.append(asked)
+    said: dict[str, Any] = {"sets": (), "records": (), "is_part": False}
+    error = None
     try:
         verb = _checked(given, len(pairs))
         if catalogue.is_there:
             with catalogue.open() as records:
-                said = _Provider(base, *catalogue.index(), records.works_of).answer(verb, given)
+                said |= _Provider(base, *catalogue.index(), records.works_of).answer(verb, given)
         else:
-            said = _Provider(base, 0, WorkIndex(None), lambda _: []).answer(verb, given)
-        for name, value in given.items():
-            asked.set(name, xml_text(value))
-        root.append(said)
+            said |= _Provider(base, 0, WorkIndex(None), lambda _: []).answer(verb, given)
     except _Refusal as refusal:
-        if refusal.code not in ("badVerb", "badArgument"):
-            for name, value in given.items():
-                asked.set(name, xml_text(value))
-        root.append(_E.error(str(refusal), code=refusal.code))
-    return Response(xml_document(root), media_type="text/xml; charset=utf-8")
+        error = refusal
+        if refusal.code in ("badVerb", "badArgument"):
+            given = {}
+    text = template("oai.xml").render(
+        said, base=base, given=given, verb=given.get("verb"), error=error, now=time.time()
+    )
+    return Response(text.encode("utf-8", "replace"), media_type="text/xml; charset=utf-8")
 
 
 def _checked(given: Mapping[str, str], number: int) -> str:
@@ -146,56 +129,37 @@ class _Provider:
         self._base, self._index = base, index
         self._revision, self._works = revision, works
 
-    def answer(self, verb: str, given: Mapping[str, str]) -> etree._Element:
-        """Return what answers a request. Raises _Refusal."""
+    def answer(self, verb: str, given: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the template says of a request. Raises _Refusal."""
         match verb:
             case "Identify":
-                return self._identify()
+                first = self._index.entries(_EVERY, 1, order="changed_at")
+                host = re.sub(r"^https?://|[:/].*$", "", self._base)
+                return {"host": host, "earliest": first[0].changed_at if first else 0.0}
             case "ListMetadataFormats":
                 if "identifier" in given:
                     self._entry(given["identifier"])
-                return _formats()
+                return {}
             case "ListSets":
                 if "resumptionToken" in given:
                     raise _Refusal("badResumptionToken", "the list of sets is one")
-                return self._list_sets()
+                found = sorted((spec, value) for spec, (_, value) in self._sets().items())
+                if not found:
+                    raise _Refusal("noSetHierarchy", "there are no sets yet")
+                return {"sets": found}
             case "GetRecord":
                 entry = self._entry(given["identifier"])
                 _check_prefix(given["metadataPrefix"])
-                return _E.GetRecord(*self._records([entry]))
+                return {"records": self._records([entry])}
             case _:
                 return self._list(verb, given)
-
-    def _identify(self) -> etree._Element:
-        host = re.sub(r"^https?://|[:/].*$", "", self._base)
-        first = self._index.entries(_EVERY, 1, order="changed_at")
-        return _E.Identify(
-            _E.repositoryName("mmcrawl"),
-            _E.baseURL(self._base),
-            _E.protocolVersion("2.0"),
-            _E.adminEmail(f"webmaster@{host}"),  # which every domain should have (RFC 2142)
-            _E.earliestDatestamp(_stamp(first[0].changed_at if first else 0.0)),
-            _E.deletedRecord("transient"),  # hidden works are told; those not found again are not
-            _E.granularity("YYYY-MM-DDThh:mm:ssZ"),
-        )
-
-    def _list_sets(self) -> etree._Element:
-        found = {spec: value for spec, (_, value) in self._sets().items()}
-        if not found:
-            raise _Refusal("noSetHierarchy", "there are no sets yet")
-        return _E.ListSets(
-            *(
-                _E.set(_E.setSpec(spec), _E.setName(xml_text(name)))
-                for spec, name in sorted(found.items())
-            )
-        )
 
     def _sets(self) -> dict[str, tuple[str, str]]:
         """Return the sets by their names: the facet and its value."""
         _, counts = self._index.counts(_EVERY)
         return {_spec(f, v): (f, v) for f in ("kind", "topic") for v in counts[f] if v}
 
-    def _list(self, verb: str, given: Mapping[str, str]) -> etree._Element:
+    def _list(self, verb: str, given: Mapping[str, str]) -> dict[str, Any]:
         start = 0
         if "resumptionToken" in given:
             start, given = self._resumed(given["resumptionToken"])
@@ -208,14 +172,14 @@ class _Provider:
         page = self._index.entries(wanted, PER_PAGE, start, "changed_at") if size > start else []
         if not page:
             raise _Refusal("noRecordsMatch", "no record is as asked for")
-        said = _E(verb)
-        said.extend(map(_header, page) if verb == "ListIdentifiers" else self._records(page))
-        if size > PER_PAGE:
-            end = start + len(page)
-            token = self._token(end, given) if end < size else ""
-            told = {"completeListSize": str(size), "cursor": str(start)}
-            said.append(_E.resumptionToken(token, told))
-        return said
+        end = start + len(page)
+        return {
+            "records": self._records(page, whole=verb == "ListRecords"),
+            "size": size,
+            "start": start,
+            "token": self._token(end, given) if end < size else "",
+            "is_part": size > PER_PAGE,
+        }
 
     def _token(self, start: int, given: Mapping[str, str]) -> str:
         names = ("metadataPrefix", "from", "until", "set")
@@ -233,31 +197,16 @@ class _Provider:
             raise _Refusal("badResumptionToken", "the works have changed since; begin again")
         return number, given
 
-    def _records(self, entries: Sequence[Entry]) -> list[etree._Element]:
-        works = {work.id: work for work in self._works([e.id for e in entries if not e.is_hidden])}
-        records = []
-        for entry in entries:
-            record = _E.record(_header(entry))
-            if entry.id in works:
-                record.append(_E.metadata(_oai_dc(works[entry.id])))
-            records.append(record)
-        return records
+    def _records(self, entries: Sequence[Entry], *, whole: bool = True) -> list[_Record]:
+        shown = [entry.id for entry in entries if whole and not entry.is_hidden]
+        works = {work.id: work for work in (self._works(shown) if shown else ())}
+        return [(entry, _sets(entry), works.get(entry.id)) for entry in entries]
 
     def _entry(self, identifier: str) -> Entry:
-        if identifier.startswith(_ID):
-            for entry in self._index.named([identifier.removeprefix(_ID)]):
+        if identifier.startswith(ID):
+            for entry in self._index.named([identifier.removeprefix(ID)]):
                 return entry
         raise _Refusal("idDoesNotExist", "there is no record of this identifier")
-
-
-def _formats() -> etree._Element:
-    return _E.ListMetadataFormats(
-        _E.metadataFormat(
-            _E.metadataPrefix(_PREFIX),
-            _E.schema(f"{_OAI}oai_dc.xsd"),
-            _E.metadataNamespace(_OAI_DC),
-        )
-    )
 
 
 def _check_prefix(prefix: str) -> None:
@@ -289,18 +238,6 @@ def _time(text: str) -> tuple[int, int]:
     raise _Refusal("badArgument", "give times as 2026-01-31 or 2026-01-31T08:30:00Z")
 
 
-def _header(entry: Entry) -> etree._Element:
-    header = _E.header(_E.identifier(_ID + entry.id), _E.datestamp(_stamp(entry.changed_at)))
-    header.extend(_E.setSpec(spec) for spec in _sets(entry))
-    if entry.is_hidden:
-        header.set("status", "deleted")
-    return header
-
-
-def _stamp(time: float) -> str:
-    return datetime.fromtimestamp(int(time), UTC).strftime(_SECOND)
-
-
 def _sets(entry: Entry) -> list[str]:
     fields = (("kind", entry.kind), ("topic", entry.topic))
     return [_spec(name, value) for name, value in fields if value]
@@ -311,14 +248,3 @@ def _spec(name: str, value: str) -> str:
     if not _SPEC.fullmatch(value):
         value = blake2b(value.encode(errors="replace"), digest_size=8).hexdigest()
     return f"{name}:{value}"
-
-
-def _oai_dc(work: Work) -> etree._Element:
-    root = etree.Element(
-        f"{{{_OAI_DC}}}dc",
-        {_SCHEMA: f"{_OAI_DC} {_OAI}oai_dc.xsd"},
-        nsmap={"oai_dc": _OAI_DC, "dc": _DC, "xsi": _XSI},
-    )
-    for term, value in dublin_core(work):
-        etree.SubElement(root, f"{{{_DC}}}{_ELEMENTS.get(term, term)}").text = value
-    return root
