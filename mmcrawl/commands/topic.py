@@ -189,14 +189,13 @@ def _description(topic: Topic) -> RenderableType:
 
 def _learnt(model: PageModel) -> list[RenderableType]:
     """Return what is known of a topic that was learnt."""
-    told = model.measured
+    told = model.told
     lines = [
-        f"learnt from {len(model.good)} good and {told.get('bad', len(model.bad))} bad pages",
-        f"precision {told.get('precision', 0):.0%}, recall {told.get('recall', 0):.0%}, average"
-        f" precision {told.get('average_precision', 0):.2f}, on {told.get('left_out', 'pages')}"
-        " left out in training",
-        f"words that speak for a page: {', '.join(told.get('words', ()))}",
-        f"words that speak against it: {', '.join(told.get('against', ()))}",
+        f"learnt from {len(model.good)} good and {told['bad'] or len(model.bad):.0f} bad pages",
+        f"precision {told['precision']:.0%}, recall {told['recall']:.0%}, average precision"
+        f" {told['average_precision']:.2f}, on {told['left_out']} left out in training",
+        f"words that speak for a page: {', '.join(told['words'])}",
+        f"words that speak against it: {', '.join(told['against'])}",
     ]
     return [literal(line) for line in lines]
 

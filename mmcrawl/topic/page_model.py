@@ -117,6 +117,26 @@ class PageModel:
             beside.unlink(missing_ok=True)
             raise TopicError(f"{path} cannot be written: {error.strerror}") from error
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What was measured, whatever a file says: numbers, texts, and counts of cautions."""
+        said = self.measured
+
+        def of_kind(name: str, kind: Any, default: Any) -> Any:
+            return value if isinstance(value := said.get(name), kind) else default
+
+        numbers = "precision", "recall", "average_precision", "good", "bad", "learnt_at"
+        return {
+            **{name: float(of_kind(name, int | float, 0)) for name in numbers},
+            **{name: [*map(str, of_kind(name, list, ()))] for name in ("words", "against")},
+            "left_out": str(said.get("left_out", "pages")),
+            "cautions": {
+                str(name): number
+                for name, number in of_kind("cautions", dict, {}).items()
+                if isinstance(number, int)
+            },
+        }
+
     @classmethod
     def load(cls, path: Path) -> Self:
         try:
