@@ -1,15 +1,18 @@
 """The arguments of a request, checked, and the problems shown to the reader."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from mmcrawl.browse.text import Words, address, sentences, words_for
+from mmcrawl.browse.text import Words, address, words_for
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.errors import EntryError, MmcrawlError, SearchError
+
+_T = TypeVar("_T")
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -82,7 +85,7 @@ class Arguments:
     def entry(self, field: str, error: object) -> str:
         """Return what may stand in a field of a form, or the error where no sentence says it."""
         entry = f"entry.{field}"
-        return self.words(entry) if entry in sentences() else str(error)
+        return self.words(entry) if self.words.knows(entry) else str(error)
 
     def text(self, name: str, default: str = "", *, longest: int = 1_000) -> str:
         value = self.values.get(name, default).strip()
@@ -108,12 +111,12 @@ class Arguments:
             raise Problem(400, "number", name=name, value=text, least=least, most=most)
         return int(text)
 
-    def list_page(self, entries: int, per_page: int) -> tuple[int, int]:
-        """Return which page of a list is asked for, and the last that there is."""
+    def list_page(self, entries: int, per_page: int) -> "ListPage":
+        """Return which page of a list is asked for."""
         number, last = self.whole("p", 1), max(1, -(-entries // per_page))
         if number > last:
             raise Problem(404, "far", last=last)
-        return number, last
+        return ListPage(number, last, per_page)
 
     def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
         """Return one of some words; the default if nothing is given."""
@@ -121,16 +124,6 @@ class Arguments:
         if text and text not in choices:
             raise Problem(400, "choice", name=name, value=text, choices=", ".join(choices))
         return text or default
-
-    def day(self, name: str) -> date | None:
-        """Return a day, None if nothing is given."""
-        text = self.text(name, longest=100)
-        if not text:
-            return None
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
-            raise Problem(400, "date", name=name, value=text) from None
 
     def time(self, name: str, *, end: bool = False) -> float | None:
         """Return Unix seconds, None if nothing is given; of a day with `end` when it ends.
@@ -142,6 +135,28 @@ class Arguments:
             return as_time(text, end=end) if text else None
         except ValueError:
             raise Problem(400, "date", name=name, value=text) from None
+
+    def to(self, path: str, **parameters: object) -> str:
+        """Return the address of a page of ours, in the language that the reader chose."""
+        words = self.words
+        return address(path, **parameters, lang=words.language if words.chosen else None)
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """A page of a list: its number, that of the last, and the entries on each."""
+
+    number: int
+    last: int
+    per_page: int
+
+    @property
+    def start(self) -> int:
+        """How many entries stand before it."""
+        return self.per_page * (self.number - 1)
+
+    def of(self, entries: Sequence[_T]) -> Sequence[_T]:
+        return entries[self.start : self.start + self.per_page]
 
 
 class Form(Arguments):
@@ -196,8 +211,3 @@ class Form(Arguments):
         text = self.text(name, longest=longest)
         before = self.values.get(f"was.{name}", now)
         return None if before is not None and text.split() == before.split() else text
-
-    def to(self, path: str, **parameters: object) -> str:
-        """Return the address of a page of ours, in the language of the form."""
-        words = self.words
-        return address(path, **parameters, lang=words.language if words.chosen else None)

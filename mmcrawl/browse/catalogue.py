@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,13 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
-from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
+from mmcrawl.browse.programs import Command, Programs
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.parts import folder_of, open_collection
 from mmcrawl.store.uris import is_server
-from mmcrawl.works.catalogue import Catalogue, open_catalogue
+from mmcrawl.works.catalogue import Catalogue, Change, Record, open_catalogue
 from mmcrawl.works.collections import Collection, Collections
 from mmcrawl.works.index import FACETS, Asked, Entry, WorkIndex, open_index
 
@@ -37,7 +36,7 @@ class WorksOfStore:
         self._collections: tuple[int, list[Collection]] = -1, []
         self._is_described = False
         self._lock = Lock()
-        self._describing: subprocess.Popen[bytes] | None = None
+        self._programs = Programs()
         self._counted = lru_cache(_REMEMBERED)(_counted)
 
     @property
@@ -78,7 +77,7 @@ class WorksOfStore:
 
     @property
     def is_there(self) -> bool:
-        if not self.store or self.store == "memory:":
+        if not self.can_keep:
             return False
         if not is_server(self.store) and not (self.folder / "works.db").is_file():
             return False
@@ -123,37 +122,49 @@ class WorksOfStore:
         """Return the works that an address shows or is a file of, but for hidden ones."""
         return self.index()[1].at(url) if self.is_there else ()
 
+    # -- what people say, which needs no described works -----------------------------------------
+
+    @property
+    def can_keep(self) -> bool:
+        """Whether there is a store that anything can be kept beside."""
+        return self.store not in ("", "memory:")
+
+    def records(self, kind: str) -> dict[str, Record]:
+        """Return all records of a kind, by id."""
+        if not self.can_keep:
+            return {}
+        try:
+            with open_catalogue(self.store, self.folder, create=False) as records:
+                return records.records(kind)
+        except MissingStoreError:
+            return {}
+
+    def change(self, kind: str, change: Change) -> None:
+        """Change records of a kind, as :meth:`Catalogue.change`."""
+        if not self.can_keep:
+            raise Problem(400, "unmarked")
+        with open_catalogue(self.store, self.folder) as records:
+            records.change(kind, change)
+
     # -- describing -----------------------------------------------------------------------------
 
     @property
-    def can_describe(self) -> bool:
-        return self.store not in ("", "memory:")
-
-    @property
     def is_describing(self) -> bool:
-        return programs.runs(self._describing)
+        return bool(self._programs.running())
 
     def describe(self) -> None:
         """Describe all works, in a process of its own, unless that is under way."""
         with self._lock:
-            if not self.can_describe or self.is_describing:
-                return
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with self._said.open("wb") as said:
-                self._describing = programs.begin(["works", "describe", *self.arguments], said)
+            if self.can_keep and not self.is_describing:
+                command = ["works", "describe", *self.arguments]
+                self._programs[""] = Command(command, self.folder / "describing.log")
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""
-        process = self._describing
-        return programs.failure(process, self._said) if process else ""
-
-    @property
-    def _said(self) -> Path:
-        return self.folder / "describing.log"
+        return self._programs.failure("")
 
     def close(self) -> None:
-        if self._describing is not None:
-            programs.end_all([self._describing])
+        self._programs.close()
         if self._index is not None:
             self._index.close()
 

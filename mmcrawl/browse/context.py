@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -185,8 +185,8 @@ class Context:
         self.form_key = self.derived("form")
         self.page = lru_cache(_PAGES)(self._read_page)
         self.title = lru_cache(_TITLES)(self._read_title)
-        self._ranks = lru_cache(1)(self._read_ranks)
-        self._alike = lru_cache(1)(self._read_alike)
+        self._ranks = lru_cache(1)(lambda _: _kept(open_ranks, uri))
+        self._alike = lru_cache(1)(lambda _: _kept(open_duplicates, uri))
 
     def derived(self, purpose: str) -> str:
         """Return a secret for a purpose: 64 hexadecimal digits, the same as long as this runs."""
@@ -254,29 +254,27 @@ class Context:
         except StoreError:
             return ""
 
-    def _read_ranks(self, _: float) -> Mapping[str, float]:
-        try:
-            with open_ranks(self.uri) as ranks:
-                return dict(ranks)
-        except RankError:
-            return {}
-
-    def _read_alike(self, _: float) -> Mapping[str, int]:
-        try:
-            return dict(open_duplicates(self.uri))
-        except RankError:
-            return {}
-        except StoreError as error:
-            logger.warning("pages that are alike are not known: %s", error)
-            return {}
-
     def close(self) -> None:
         self.runs.close()
-        self.topics.close()
+        self.topics.programs.close()
         self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()
         self.search.close()
+
+
+def _kept(
+    read: Callable[[str], AbstractContextManager[Mapping[str, _R]]], uri: str
+) -> Mapping[str, _R]:
+    """Return what is kept of the pages of an archive by URL, empty if nothing can be read."""
+    try:
+        with read(uri) as kept:
+            return dict(kept)
+    except RankError:
+        pass
+    except StoreError as error:
+        logger.warning("%s", error)
+    return {}
 
 
 def found_media(context: Context, job: str) -> FoundMedia:

@@ -3,16 +3,13 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 from threading import Lock, Thread
-from typing import IO
 
-from mmcrawl.browse import programs
 from mmcrawl.browse.catalogue import WorksOfStore
+from mmcrawl.browse.programs import Command, Programs
 from mmcrawl.works.exporting.exporter import exporter_named, exporter_names
 
 _CALLED = re.compile(r"^\w+ works: ")  # by which the command begins what it says
@@ -49,7 +46,7 @@ class Exports:
     def __init__(self, catalogue: WorksOfStore) -> None:
         self._catalogue = catalogue
         self._known: dict[tuple[str, str], Export] = {}  # by collection and format
-        self._running: dict[tuple[str, str], subprocess.Popen[bytes]] = {}
+        self._programs = Programs()
         self._lock = Lock()
 
     def of(self, collection: str) -> list[Export]:
@@ -69,21 +66,20 @@ class Exports:
         with self._lock:
             if key in self._known and not self._known[key].is_done:
                 return
-            programs.require_room(self._running.values())
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._programs.require_room()
             for old in (target, _packed(target), *target.parent.glob(f".{target.name}.*")):
                 _remove(old)
             command = ["works", "export", "--collection", collection, "--to", format_]
             command += ["-o", str(target), *self._catalogue.arguments]
-            said = TemporaryFile()  # noqa: SIM115 - the thread closes it
-            self._running[key] = programs.begin(command, said)
+            said = target.with_name(f".{target.name}.said")
+            self._programs[key] = Command(command, said)
             self._known[key] = Export(format_, _packed(target))
         Thread(target=self._finish, args=(key, target, said), daemon=True).start()
 
     def remove(self, collection: str) -> None:
         with self._lock:
             for key in [key for key in self._known if key[0] == collection]:
-                programs.end(self._running[key])
+                self._programs[key].end()
                 del self._known[key]
         shutil.rmtree(self._folder(collection), ignore_errors=True)
 
@@ -93,14 +89,14 @@ class Exports:
     def _target(self, collection: str, format_: str) -> Path:
         return self._folder(collection) / f"{format_}{exporter_named(format_).suffix}"
 
-    def _finish(self, key: tuple[str, str], target: Path, said: IO[bytes]) -> None:
+    def _finish(self, key: tuple[str, str], target: Path, said: Path) -> None:
         """Wait for an export, and pack what is a folder; runs in a thread."""
-        with said:
-            self._running[key].wait()
-            said.seek(0)
-            lines = [line.decode(errors="replace").strip() for line in said]
-        told = [_CALLED.sub("", line) for line in lines if line]
+        self._programs[key].wait()
+        told = []
         try:
+            lines = said.read_text(encoding="utf-8", errors="replace").split("\n")
+            told += [_CALLED.sub("", line.strip()) for line in lines if line.strip()]
+            said.unlink()
             if target.is_dir():
                 _pack(target, _packed(target))
         except OSError as error:

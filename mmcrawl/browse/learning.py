@@ -1,19 +1,15 @@
 """Topics that are learnt in the browser: marks, the pages to mark next, and learning from them."""
 
-import subprocess
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 from threading import Lock
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.browse import programs
-from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import WorksOfStore
-from mmcrawl.errors import MissingStoreError
+from mmcrawl.browse.programs import Command, Programs
 from mmcrawl.learning.examples import TellingWord, sampled, suggested_words
 from mmcrawl.scoring.relevance import LearntTest
 from mmcrawl.topic.loading import (
@@ -26,9 +22,7 @@ from mmcrawl.topic.loading import (
     topic_names,
 )
 from mmcrawl.topic.page_model import PageModel
-from mmcrawl.topic.topic import Concept
-from mmcrawl.works.catalogue import Catalogue, open_catalogue
-from mmcrawl.works.collections import Mark, Marks, Suggestion, Suggestions
+from mmcrawl.works.collections import Marks, Suggestions
 
 OFFERED = 10
 """Pages that are offered to be marked."""
@@ -56,24 +50,22 @@ class Candidate:
 
 
 class TopicDesk:
-    """Topics that are learnt from marked pages. Any thread may ask it."""
+    """Topics that are learnt from marked pages. Any thread may ask it.
+
+    Attributes:
+        programs: That learn, by the name of the topic.
+    """
 
     def __init__(self, catalogue: WorksOfStore, archive: Archive, uri: str) -> None:
         self._catalogue, self._archive, self._uri = catalogue, archive, uri
         self._lock = Lock()
-        self._learning: dict[str, subprocess.Popen[bytes]] = {}
-        self._looked_at: dict[str, tuple[tuple[int, int], list[Candidate]]] = {}
-
-    @property
-    def can_mark(self) -> bool:
-        """Whether there is a store that marks can be kept in."""
-        return self._catalogue.can_describe
+        self.programs = Programs()
+        self._candidates = lru_cache(_MOST_TOPICS)(self._look)
 
     def names(self) -> list[str]:
         """Return the names of what is learnt, or marked for, sorted."""
         learnt = {name for name in own_topic_names() if (OWN_TOPICS / f"{name}{LEARNT}").is_file()}
-        with self._marks() as marks:
-            return sorted(learnt.union(marks.topics() if marks else ()))
+        return sorted(learnt.union(Marks(self._catalogue).topics()))
 
     def names_of_words(self) -> list[str]:
         """Return the names of the user's own topics of words that can be changed here, sorted.
@@ -88,43 +80,20 @@ class TopicDesk:
         path = learnt_file(name)
         return PageModel.load(path) if path.is_file() else None
 
-    def marks(self, name: str) -> list[Mark]:
-        """Return the pages that are marked for a topic, the latest first."""
-        with self._marks() as marks:
-            return marks.of(name) if marks else []
-
-    def marks_of_page(self, url: str) -> dict[str, bool]:
-        """Return for which topics a page is marked, and whether as right."""
-        with self._marks() as marks:
-            return {} if marks is None else marks.of_page(url)
-
     def mark(self, name: str, url: str, *, is_good: bool | None) -> None:
         """Mark a page, or take its mark back with None."""
-        with self._to_write() as records:
-            learnt_file(name)
-            Marks(records).put(name, url, is_good=is_good)
+        learnt_file(name)  # which refuses a name that is none
+        Marks(self._catalogue).put(name, url, is_good=is_good)
 
     def keep_words(self, name: str, text: str) -> None:
         """Write a topic of words, see :func:`mmcrawl.topic.page_model.keep_words`."""
         with self._lock:  # no suggestion is taken into the same file meanwhile
             keep_words(name, text)
 
-    # -- words that people hand in -------------------------------------------------------------
-
-    def suggestions(self) -> list[Suggestion]:
-        """Return the words that were handed in and wait to be decided, the oldest first."""
-        with self._to_read() as records:
-            return Suggestions(records).waiting() if records else []
-
-    def suggest(self, topic: str, concepts: Iterable[Concept], by: str) -> int:
-        """Keep words that are handed in for a topic; return how many concepts of them are new."""
-        with self._to_write() as records:
-            return Suggestions(records).put(topic, concepts, by)
-
     def decide(self, id_: str, *, accepted: bool) -> None:
         """Take what was handed in into its topic, or decline it."""
-        with self._to_write() as records, self._lock:
-            suggestions = Suggestions(records)
+        suggestions = Suggestions(self._catalogue)
+        with self._lock:
             if accepted:
                 wanted = next((one for one in suggestions.waiting() if one.id == id_), None)
                 if wanted is not None:  # the words first: what is decided is not asked again
@@ -140,23 +109,13 @@ class TopicDesk:
         them, nor are those that were learnt from.
         """
         model = self.model(name)
-        marked = {mark.url for mark in self.marks(name)}
-        return _spread(one for one in self._candidates(name, model) if one.url not in marked)
+        marked = {mark.url for mark in Marks(self._catalogue).of(name)}
+        is_empty = next(self._archive.urls(), None) is None
+        found = () if is_empty else self._candidates(name, model.stamp if model else (0, 0))
+        return _spread(one for one in found if one.url not in marked)
 
-    def _candidates(self, name: str, model: PageModel | None) -> Sequence[Candidate]:
-        stamp = model.stamp if model else (0, 0)
-        with self._lock:
-            known = self._looked_at.get(name)
-        if known is not None and known[0] == stamp and known[1]:
-            return known[1]
-        found = self._look(model, stamp)
-        with self._lock:
-            if len(self._looked_at) >= _MOST_TOPICS:
-                self._looked_at.clear()
-            self._looked_at[name] = stamp, found
-        return found
-
-    def _look(self, model: PageModel | None, stamp: tuple[int, int]) -> list[Candidate]:
+    def _look(self, name: str, stamp: tuple[int, int]) -> list[Candidate]:
+        model = self.model(name)
         test = LearntTest(model) if model else None
         without: Collection[str] = {*model.good, *model.bad} if model else ()
         ends, found, seen = time.monotonic() + _SECONDS, [], set()
@@ -178,7 +137,7 @@ class TopicDesk:
                 others are drawn by chance.
             found: addresses of more right pages.
         """
-        marks = self.marks(name) if name else []
+        marks = Marks(self._catalogue).of(name) if name else []
         right = [*(m.url for m in marks if m.is_good), *found]
         wrong = [m.url for m in marks if not m.is_good]
         return suggested_words(right, wrong, self._archive, pages=_READ, most=_SUGGESTED)
@@ -189,52 +148,12 @@ class TopicDesk:
         """Learn from the marks and what was learnt from before, in a process of its own."""
         learnt_file(name)
         with self._lock:
-            if not self.can_mark or self.is_learning(name):
-                return
-            programs.require_room(self._learning.values())
-            self._catalogue.folder.mkdir(parents=True, exist_ok=True)
-            command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
-            with self._log(name).open("wb") as said:
+            if self._catalogue.can_keep and name not in self.programs.running():
+                self.programs.require_room()
+                command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
                 command += ["-a", f"archive={self._uri}"]
-                self._learning[name] = programs.begin(command, said)
-
-    def is_learning(self, name: str) -> bool:
-        return programs.runs(self._learning.get(name))
-
-    def failure(self, name: str) -> str:
-        process = self._learning.get(name)
-        return programs.failure(process, self._log(name)) if process else ""
-
-    def close(self) -> None:
-        programs.end_all(self._learning.values())
-
-    def _log(self, name: str) -> Path:
-        return self._catalogue.folder / f"learning-{name}.log"
-
-    @contextmanager
-    def _marks(self) -> Iterator[Marks | None]:
-        """Open the marks; None if there are none."""
-        with self._to_read() as records:
-            yield Marks(records) if records else None
-
-    @contextmanager
-    def _to_read(self) -> Iterator[Catalogue | None]:
-        """Open what is kept beside the crawl, None if nothing is."""
-        if not self.can_mark:
-            yield None
-            return
-        try:
-            records = open_catalogue(self._catalogue.store, self._catalogue.folder, create=False)
-        except MissingStoreError:
-            yield None
-            return
-        with records:
-            yield records
-
-    def _to_write(self) -> Catalogue:
-        if not self.can_mark:
-            raise Problem(400, "unmarked")
-        return open_catalogue(self._catalogue.store, self._catalogue.folder)
+                said = self._catalogue.folder / f"learning-{name}.log"
+                self.programs[name] = Command(command, said)
 
 
 def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:

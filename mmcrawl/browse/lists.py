@@ -9,7 +9,6 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.text import address
 from mmcrawl.text.writing import CsvWriter
 
 _T = TypeVar("_T")
@@ -46,7 +45,6 @@ def facets_of(
             not the name of the facet.
     """
     words = arguments.words
-    lang = words.language if words.chosen else None
     facets = []
     for name, values in counts.items():
         found: list[Choice] = []
@@ -57,7 +55,7 @@ def facets_of(
             group = (groups or {}).get(name, name)
             label = words.topic(value) if name == "topic" else words.maybe(f"{group}.{value}")
             asked = {**given, name: "" if is_chosen else value}
-            found.append(Choice(label, address(path, **asked, lang=lang), number, is_chosen))
+            found.append(Choice(label, arguments.to(path, **asked), number, is_chosen))
         if len(found) > 1 or name in given or (found and values.get("")):
             facets.append((name, found))
     return facets

@@ -7,10 +7,10 @@ as by Ctrl-C: a crawl can go on later, and what an export has written so far is 
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from mmcrawl.browse.arguments import Problem
 
@@ -39,58 +39,71 @@ except KeyboardInterrupt:
 """
 
 
-def begin(
-    arguments: Sequence[str], said: IO[bytes], *, whole: bool = False
-) -> subprocess.Popen[bytes]:
-    """Begin a command; what it says is written to a file, and its results too if that is whole."""
-    return subprocess.Popen(  # noqa: S603 - a program of ours
-        [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=said if whole else subprocess.DEVNULL,
-        stderr=said,
-        start_new_session=True,  # Ctrl-C in the terminal is for the browser
-    )
+class Command(subprocess.Popen[bytes]):
+    """A command that has begun.
 
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a command; it is interrupted again only where that has not ended it for a while.
-
-    Scrapy takes a second interruption for "at any price".
+    Args:
+        said: File that is written what it says, and its results too if that is `whole`.
     """
-    if process.stdin is not None:
-        with suppress(OSError):
-            process.stdin.close()
+
+    def __init__(
+        self, arguments: Sequence[str], said: Path, mode: str = "wb", *, whole: bool = False
+    ) -> None:
+        said.parent.mkdir(parents=True, exist_ok=True)
+        with said.open(mode) as file:
+            super().__init__(
+                [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=file if whole else subprocess.DEVNULL,
+                stderr=file,
+                start_new_session=True,  # Ctrl-C in the terminal is for the browser
+            )
+        self._said = said
+
+    @property
+    def runs(self) -> bool:
+        return self.poll() is None
+
+    @property
+    def is_ending(self) -> bool:
+        return self.runs and self.stdin is not None and self.stdin.closed
+
+    @property
+    def failure(self) -> str:
+        """The last thing that it said when it failed, "" if it did not."""
+        if not self.poll():
+            return ""
+        return self._said.read_text("utf-8", "replace").strip().rpartition("\n")[2]
+
+    def end(self) -> None:
+        """Interrupt it, once: Scrapy takes a second interruption for "at any price"."""
+        if self.stdin is not None:
+            with suppress(OSError):
+                self.stdin.close()
 
 
-def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
-    """Interrupt commands and wait for them; those that take too long are ended by force."""
-    ending = list(processes)
-    for process in ending:
-        end(process)
-    for process in ending:
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+class Programs(dict[Any, Command]):
+    """The last command that was begun for each purpose."""
 
+    def running(self) -> list[Any]:
+        return [key for key, command in [*self.items()] if command.runs]
 
-def failure(process: subprocess.Popen[bytes], said: Path) -> str:
-    """Return the last thing that a command wrote to a file when it failed, "" if it did not."""
-    if process.poll() in (None, 0):
-        return ""
-    return said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    def failure(self, key: Any) -> str:
+        return self[key].failure if key in self else ""
 
+    def require_room(self) -> None:
+        """Refuse one more command where as many run as may at once."""
+        if len(self.running()) >= _MOST:
+            raise Problem(503, "programs", most=_MOST)
 
-def require_room(begun: Iterable[subprocess.Popen[bytes]]) -> None:
-    """Refuse one more command where as many run as may at once."""
-    if sum(map(runs, begun)) >= _MOST:
-        raise Problem(503, "programs", most=_MOST)
-
-
-def is_ending(process: subprocess.Popen[bytes]) -> bool:
-    return process.stdin is not None and process.stdin.closed
-
-
-def runs(process: subprocess.Popen[bytes] | None) -> bool:
-    return process is not None and process.poll() is None
+    def close(self) -> None:
+        """Interrupt all and wait for them; those that take too long are ended by force."""
+        ending = [self[key] for key in self.running()]
+        for command in ending:
+            command.end()
+        for command in ending:
+            try:
+                command.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                command.kill()
+                command.wait()

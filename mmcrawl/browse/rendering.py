@@ -3,19 +3,23 @@
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse import text as texts
 from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
 from mmcrawl.browse.text import LANGUAGES, address, live_address, when
+from mmcrawl.media.parts import has_pictures
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
+from mmcrawl.text.writing import xml_text
+from mmcrawl.works.exporting.article import dublin_core
 from mmcrawl.works.exporting.exporter import file_path
+from mmcrawl.works.model import AUDIENCES
 
 _FILTERS = (
-    *(texts.around, texts.duration, texts.long, texts.marked, texts.moment, texts.plain),
-    *(texts.readable, texts.short, texts.size, when, file_path),
+    *(texts.around, texts.duration, texts.long, texts.marked, texts.moment, texts.topic_words),
+    *(texts.readable, texts.short, texts.size, when, file_path, xml_text, dublin_core),
 )
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
@@ -31,23 +35,14 @@ def page(
 ) -> HTMLResponse:
     """Return a page."""
     words = arguments.words
-    lang = words.language if words.chosen else None
-
-    def link(path: str, **parameters: object) -> str:
-        return address(path, **parameters, lang=lang)
-
-    text = (
-        _environment()
-        .get_template(f"{name}.html")
-        .render(
-            values,
-            t=words,
-            link=link,
-            lang=lang,
-            path=arguments.request.url.path,
-            form_key=arguments.form_key,
-            other_languages=_other_languages(arguments),
-        )
+    text = template(f"{name}.html").render(
+        values,
+        t=words,
+        link=arguments.to,
+        lang=words.language if words.chosen else None,
+        path=arguments.request.url.path,
+        form_key=arguments.form_key,
+        other_languages=_other_languages(arguments),
     )
     language = "zh-CN" if words.language == "zh" else words.language
     answer = HTMLResponse(
@@ -107,6 +102,10 @@ def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
     ]
 
 
+def template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
@@ -123,7 +122,9 @@ def _environment() -> Environment:
         "number": lambda value: f"{value:,}",
         "share": lambda value: f"{value:.0%}",
         "day": lambda time: when(time, "%Y-%m-%d"),
+        "second": lambda time: when(int(time), "%Y-%m-%dT%H:%M:%SZ"),
         "live": live_address,
     }
-    environment.globals |= {"KINDS": KINDS, "MEDIA_KINDS": MEDIA_KINDS}
+    environment.globals |= {"KINDS": KINDS, "MEDIA_KINDS": MEDIA_KINDS, "AUDIENCES": AUDIENCES}
+    environment.globals["has_pictures"] = has_pictures
     return environment

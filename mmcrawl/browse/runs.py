@@ -7,9 +7,9 @@ import logging
 import os
 import re
 import sqlite3
-import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +18,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem, wrong_entry
 from mmcrawl.browse.catalogue import WorksOfStore
+from mmcrawl.browse.programs import Command, Programs
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import explain
@@ -43,20 +43,22 @@ _REST = 10.0  # and so many times as long as reading them took
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
 _RATE_SECONDS = 120.0
 
-_STATUSES = "SELECT status, count(*) FROM link WHERE id >= ? AND id < ? GROUP BY status"
-_PAGES = "SELECT count(*) FROM page WHERE id >= ? AND id < ?"
+_COUNTS = (
+    "SELECT count(*) FILTER (WHERE status = 'W'), count(*) FILTER (WHERE status = 'E'),"
+    " (SELECT count(*) FROM page WHERE id >= :first AND id < :end),"
+    " (SELECT count(*) FROM media_page WHERE job = :job),"
+    " (SELECT count(*) FROM pattern WHERE job = :job)"
+    " FROM link WHERE id >= :first AND id < :end"
+)
 _LAST_PAGES = (
     "SELECT page.relevant, page.visited_at, page.url FROM page JOIN link USING (id)"
-    " WHERE id >= ? AND id < ? ORDER BY link.settled DESC LIMIT 500"
+    " WHERE id >= :first AND id < :end ORDER BY link.settled DESC LIMIT 500"
 )
 _ERRORS = (
-    "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
-    " GROUP BY error ORDER BY 2 DESC LIMIT 8"
+    "SELECT error, count(*) FROM link WHERE id >= :first AND id < :end AND status = 'E'"
+    " GROUP BY error ORDER BY 2 DESC"
 )
-_ERROR_KINDS = (
-    "SELECT kind_of_error(error), count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
-    " GROUP BY 1 ORDER BY 2 DESC, 1"
-)
+_REASONS = 8  # that are told, of links that failed
 
 _KINDS = {
     "trap": re.escape(TRAP),
@@ -193,25 +195,15 @@ class CrawlWatch:
         with Observer(self._uri, self._beats) as observer:
             for job in observer.jobs():
                 view = observer.look(job.name, time.monotonic())
-                totals = view.totals
-                found.append(
-                    CrawlNumbers(
-                        job.name,
-                        view.job.state or "running",
-                        view.job.started_at,
-                        view.job.finished_at,
-                        view.job.reason,
-                        {},
-                        totals.pages,
-                        totals.media_pages,
-                        totals.waiting,
-                        totals.errors,
-                        totals.patterns,
-                        totals.harvest_rate if totals.pages else None,
-                        view.pages_per_second,
-                        workers=sum(worker.alive is not False for worker in view.workers),
-                    )
+                of, totals = view.job, view.totals
+                numbers = CrawlNumbers(
+                    *(job.name, of.state or "running", of.started_at, of.finished_at, of.reason),
+                    *({}, totals.pages, totals.media_pages, totals.waiting, totals.errors),
+                    *(totals.patterns, totals.harvest_rate if totals.pages else None),
+                    view.pages_per_second,
+                    workers=sum(worker.alive is not False for worker in view.workers),
                 )
+                found.append(numbers)
         return found
 
 
@@ -228,35 +220,27 @@ def _sqlite_crawl(
     db: sqlite3.Connection, number: int, facts: Sequence[Any], runs: bool
 ) -> CrawlNumbers:
     name, arguments, started, finished, reason = facts
-    ids = (number << JOB_SHIFT, (number + 1) << JOB_SHIFT)
-    statuses = dict(db.execute(_STATUSES, ids))
-    last = db.execute(_LAST_PAGES, ids).fetchall()
-    pages = db.execute(_PAGES, ids).fetchone()[0]
-    media = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (number,)).fetchone()[0]
-    patterns = db.execute("SELECT count(*) FROM pattern WHERE job = ?", (number,)).fetchone()[0]
-    errors = db.execute(_ERRORS, ids).fetchall()
-    db.create_function("kind_of_error", 1, kind_of_error, deterministic=True)
-    kinds = db.execute(_ERROR_KINDS, ids).fetchall()
+    ours = {"job": number, "first": number << JOB_SHIFT, "end": (number + 1) << JOB_SHIFT}
+    waiting, errors, pages, media, patterns = db.execute(_COUNTS, ours).fetchone()
+    last = db.execute(_LAST_PAGES, ours).fetchall()
+    reasons = db.execute(_ERRORS, ours).fetchall() if errors else []
+    kinds = Counter[str]()
+    for error, count in reasons:
+        kinds[kind_of_error(error)] += count
     times = sorted(visited for _, visited, _ in last)
     is_over = finished is not None or bool(reason)
-    last_seen = times[-1] if times else started
-    running = runs or (not is_over and time.time() - last_seen < _ALIVE_SECONDS)
+    running = runs or (
+        not is_over and time.time() - (times[-1] if times else started) < _ALIVE_SECONDS
+    )
     return CrawlNumbers(
         name,
         "running" if running else "stopped" if finished is None else "finished",
-        started,
-        finished,
-        reason,
-        json.loads(arguments),
-        pages,
-        media,
-        statuses.get("W", 0),
-        statuses.get("E", 0),
-        patterns,
+        *(started, finished, reason, json.loads(arguments)),
+        *(pages, media, waiting, errors, patterns),
         sum(relevant for relevant, *_ in last) / len(last) if last else None,
         _rate(times) if running and times else None,
-        dict(errors),
-        error_kinds=dict(kinds),
+        dict(reasons[:_REASONS]),
+        error_kinds=dict(sorted(kinds.items(), key=lambda one: (-one[1], one[0]))),
         barren=barren_directories((url, bool(relevant)) for relevant, _, url in last),
     )
 
@@ -268,6 +252,7 @@ def _rate(times: list[float]) -> float | None:
     return (len(recent) - 1) / span if span > 1 else None
 
 
+_FIELDS_OF: Mapping[type[Exception], str] = {SeedError: "seeds", TopicError: "keywords"}
 _LOG = 4_000  # bytes of a log that are shown
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
@@ -299,20 +284,15 @@ class CrawlRuns:
     def __init__(self, catalogue: WorksOfStore, archive: str, ruffle: Path | None = None) -> None:
         self._catalogue, self._archive = catalogue, archive
         self._settings = ["-s", f"MMCRAWL_RUFFLE={ruffle}"] if ruffle else []
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._programs = Programs()
         self._lock = Lock()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="browse-crawls", daemon=True)
 
     def watch(self) -> None:
         """Begin to describe the works when a crawl ends."""
-        if self.is_possible:
+        if self._catalogue.can_keep:
             self._thread.start()
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether there is a store that crawls can be kept in."""
-        return self._catalogue.can_describe
 
     def start(self, said: Mapping[str, str]) -> str:
         """Start a crawl; return the name of its job.
@@ -344,20 +324,18 @@ class CrawlRuns:
             known = rules.read_text(encoding="utf-8").split("\n") if rules.exists() else []
             rules.write_text("\n".join(dict.fromkeys([rule, *known])), encoding="utf-8")
             arguments = {**arguments, "rules": str(rules), "job": job}
-        named = self._job_of(arguments)
-        return self._begin(named if "stick" in arguments else job, arguments)
+        return self._begin(self._job_of(arguments) if "stick" in arguments else job, arguments)
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
-        process = self._running.get(job)
-        if process is not None:
-            programs.end(process)
+        if job in self._programs:
+            self._programs[job].end()
 
     def is_running(self, job: str) -> bool:
-        return programs.runs(self._running.get(job))
+        return job in self._programs.running()
 
     def is_stopping(self, job: str) -> bool:
-        return self.is_running(job) and programs.is_ending(self._running[job])
+        return job in self._programs and self._programs[job].is_ending
 
     def can_go_on(self, job: str) -> bool:
         """Whether it is known what a crawl was started with, and it does not run."""
@@ -365,11 +343,8 @@ class CrawlRuns:
 
     def log(self, job: str) -> str:
         """Return the last lines of what a crawl said, "" if it was not started here."""
-        path = self._path(job, "log")
-        if path is None:
-            return ""
         try:
-            with path.open("rb") as file:
+            with (self._path(job, "log") or Path()).open("rb") as file:
                 start = max(0, file.seek(0, os.SEEK_END) - _LOG)
                 file.seek(start)
                 text = file.read().decode("utf-8", "replace")
@@ -382,8 +357,7 @@ class CrawlRuns:
         if self._thread.is_alive():
             self._thread.join()
         with self._lock:
-            processes = list(self._running.values())
-        programs.end_all(processes)
+            self._programs.close()
 
     def stick(self, job: str) -> Stick | None:
         """Return where the stick stands that a crawl is for, None if it is for none."""
@@ -422,7 +396,7 @@ class CrawlRuns:
 
     def arguments(self, job: str) -> dict[str, str] | None:
         """Return what a crawl was started with, None if that is not known."""
-        path = self._path(job, "json") if self.is_possible else None
+        path = self._path(job, "json") if self._catalogue.can_keep else None
         try:
             return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -430,7 +404,7 @@ class CrawlRuns:
 
     def _restored(self, job: str) -> dict[str, str] | None:
         """Return what a crawl was started with that its file says all of: no rules, no name."""
-        if not self.is_possible or is_server(self._catalogue.store):
+        if not self._catalogue.can_keep or is_server(self._catalogue.store):
             return None
         try:
             found = FoundMedia(self._catalogue.store, job).jobs[0]
@@ -452,9 +426,9 @@ class CrawlRuns:
         part.replace(self._folder / f"{job}.json")
 
     def _run(self) -> None:
-        seen: set[subprocess.Popen[bytes]] = set()
+        seen = set[Command]()
         while not self._stopped.wait(_LOOK_SECONDS):
-            ended = {one for one in [*self._running.values()] if not programs.runs(one)}
+            ended = {one for one in [*self._programs.values()] if not one.runs}
             try:
                 if ended - seen and not self._catalogue.is_describing:
                     self._catalogue.describe()
@@ -473,12 +447,12 @@ class CrawlRuns:
         with self._lock:
             if self.is_running(job) and self.arguments(job) == dict(arguments):
                 return job  # it was pressed twice
-            running = [one for one in self._running if self.is_running(one)]
+            running = self._programs.running()
             if job in running or (running and not is_server(self._catalogue.store)):
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             self._keep(job, arguments)
-            with (self._folder / f"{job}.log").open("ab") as log:
-                self._running[job] = programs.begin(command, log, whole=bool(stick))
+            log = self._folder / f"{job}.log"
+            self._programs[job] = Command(command, log, "ab", whole=bool(stick))
         return job
 
 
@@ -521,9 +495,5 @@ def _job_of(arguments: Mapping[str, str]) -> str:
     except ValidationError as error:
         field = str(next(iter(error.errors()[0]["loc"]), ""))
         raise wrong_entry(field, "\n".join(explain(error))) from error
-    except SeedError as error:
-        raise wrong_entry("seeds", error) from error
-    except TopicError as error:
-        raise wrong_entry("keywords", error) from error
     except MmcrawlError as error:
-        raise wrong_entry("", error) from error
+        raise wrong_entry(_FIELDS_OF.get(type(error), ""), error) from error

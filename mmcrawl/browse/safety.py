@@ -14,11 +14,11 @@ page may read its own address, and has nowhere to send it.
 
 import hmac
 import re
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -153,27 +153,21 @@ class _Guard:
         return found is not None and (bool(self._token) or is_loopback(found[1]))
 
     def _refusal_of_token(self, scope: Scope, headers: Headers) -> Response | None:
-        if not self._token or self._has_pass(headers):
+        cookies = HTTPConnection(scope).cookies
+        if not self._token or _same(cookies.get(self._cookie, ""), self._pass):
             return None
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _same(bearer.strip(), self._token):
             return None
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = [value for name, value in query if name == "token"]
-        if scope["path"].startswith(REPLAY) or not given or not _same(given[0], self._token):
+        query = QueryParams(scope["query_string"])
+        given = query.get("token", "")
+        if scope["path"].startswith(REPLAY) or not _same(given, self._token):
             return PlainTextResponse(
                 "A token is needed: open the address that was shown when this was started.\n",
                 401,
                 {"WWW-Authenticate": "Bearer"},
             )
-        return self._admitted(scope, [pair for pair in query if pair[0] != "token"])
-
-    def _has_pass(self, headers: Headers) -> bool:
-        try:
-            cookies = SimpleCookie("; ".join(headers.getlist("cookie")))
-        except CookieError:
-            return False
-        return self._cookie in cookies and _same(cookies[self._cookie].value, self._pass)
+        return self._admitted(scope, [pair for pair in query.multi_items() if pair[0] != "token"])
 
     def _admitted(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
         """Return the way to the same page without the token, which is no part of its address."""

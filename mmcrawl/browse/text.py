@@ -20,6 +20,7 @@ from mmcrawl.topic.loading import shipped_topic, topic_names, topic_titles
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPES = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_ACCEPTED = re.compile(r" *([a-z]+)(?:-[a-z0-9-]+)? *(?:; *q=([01](?:\.[0-9]*)?) *)?")
 _LONGEST = 4_000
 _AROUND = 120  # characters of unchanged text that are shown beside a change
 _SIZES = ("B", "kB", "MB", "GB", "TB")
@@ -207,9 +208,12 @@ class Words:
             return Markup.escape(text).format_map(shown)
         return text.format_map(shown)
 
+    def knows(self, name: str) -> bool:
+        return name in sentences()
+
     def maybe(self, name: str) -> str:
         """Return a sentence, or what follows the first dot of its name if there is none."""
-        return self(name) if name in sentences() else name.partition(".")[2]
+        return self(name) if self.knows(name) else name.partition(".")[2]
 
     def topic(self, name: str) -> str:
         """Return what topics that ship with mmcrawl are called, the names of others as they are."""
@@ -246,17 +250,10 @@ def words_for(chosen: str, remembered: str, accepted: str) -> Words:
 
 @lru_cache(maxsize=256)
 def _accepted(header: str) -> str:
-    wanted = []
-    for place, part in enumerate(header.split(",")):
-        name, _, parameter = part.partition(";")
-        try:
-            quality = float(parameter.strip().removeprefix("q=")) if parameter else 1.0
-        except ValueError:
-            continue
-        language = name.strip().lower().partition("-")[0]
-        if language in LANGUAGES and quality > 0:
-            wanted.append((-quality, place, language))
-    return min(wanted)[2] if wanted else LANGUAGES[0]
+    parts = filter(None, map(_ACCEPTED.fullmatch, header.lower().split(",")))
+    wanted = [(float(part[2] or 1), part[1]) for part in parts if part[1] in LANGUAGES]
+    quality, language = max(wanted, key=lambda one: one[0], default=(0, ""))
+    return language if quality else LANGUAGES[0]
 
 
 def _shown(value: object) -> str:

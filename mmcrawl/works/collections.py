@@ -5,11 +5,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from mmcrawl.errors import CollectionError, EntryError, MissingRecordError, TopicError
 from mmcrawl.topic.topic import Concept
-from mmcrawl.works.catalogue import COLLECTIONS, MARKS, SUGGESTIONS, Catalogue, Record
+from mmcrawl.works.catalogue import COLLECTIONS, MARKS, SUGGESTIONS, Catalogue, Change, Record
 from mmcrawl.works.model import Work
 
 BEST = 5
@@ -216,11 +216,19 @@ class Mark:
     marked_at: float
 
 
+class Records(Protocol):
+    """What keeps records of several kinds: a catalogue, or what opens one at each call."""
+
+    def records(self, kind: str) -> dict[str, Record]: ...
+
+    def change(self, kind: str, change: Change) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """The marks of a catalogue. Of two marks of a page for a topic the later one counts."""
 
-    catalogue: Catalogue
+    catalogue: Records
     _now: Callable[[], float] = field(default=time.time)
 
     def of(self, topic: str) -> list[Mark]:
@@ -290,7 +298,7 @@ class Suggestion:
 class Suggestions:
     """The suggestions of a catalogue."""
 
-    catalogue: Catalogue
+    catalogue: Records
     _now: Callable[[], float] = field(default=time.time)
 
     def waiting(self) -> list[Suggestion]:

@@ -16,9 +16,10 @@ pytestmark = pytest.mark.processes
 # A browser that begins a command, says its number, and waits.
 _BROWSER = """
 import sys, time
-from mmcrawl.browse import Problem, programs, words_for
-with open(sys.argv[1], "wb") as said:
-    print(programs.begin(["shell", "-c", "__import__('time').sleep(300)"], said).pid, flush=True)
+from pathlib import Path
+from mmcrawl.browse import programs
+command = programs.Command(["shell", "-c", "__import__('time').sleep(300)"], Path(sys.argv[1]))
+print(command.pid, flush=True)
 time.sleep(300)
 """
 
@@ -51,32 +52,30 @@ def test_a_command_ends_when_the_browser_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) -> None:
-    with (tmp_path / "said").open("wb") as said:
-        command = programs.begin(["shell", "-c", "__import__('time').sleep(300)"], said)
-    assert programs.runs(command)
-    assert not programs.is_ending(command)
-    programs.end(command)
-    programs.end(command)
-    assert programs.is_ending(command)
-    programs.end_all([command])
+    command = programs.Command(["shell", "-c", "__import__('time').sleep(300)"], tmp_path / "said")
+    assert command.runs
+    assert not command.is_ending
+    command.end()
+    command.end()
+    assert command.is_ending
+    programs.Programs({"": command}).close()
     assert command.returncode == 130
     assert "Traceback" not in (tmp_path / "said").read_text()
 
 
 def test_one_more_than_may_run_is_told_what_to_wait_for(tmp_path: Path) -> None:
-    with (tmp_path / "said").open("wb") as said:
-        begun = [programs.begin(["version"], said)]
-        with pytest.raises(Problem) as caught:
-            programs.require_room(begun * 4)
+    command = programs.Command(["version"], tmp_path / "said")
+    begun = programs.Programs(dict.fromkeys(range(4), command))
+    with pytest.raises(Problem) as caught:
+        begun.require_room()
     problem = caught.value
     said_so = words_for("en", "", "")(f"problem.{problem.name}", **problem.values)
     assert said_so == "4 exports or lessons are running."
-    begun[0].wait(HANG)
-    programs.require_room(begun * 4)
+    command.wait(HANG)
+    begun.require_room()
 
 
 def test_a_command_that_is_left_alone_ends_by_itself(tmp_path: Path) -> None:
-    with (tmp_path / "said").open("wb") as said:
-        command = programs.begin(["version"], said)
+    command = programs.Command(["version"], tmp_path / "said")
     assert command.wait(HANG) == 0
-    assert not programs.runs(command)
+    assert not command.runs

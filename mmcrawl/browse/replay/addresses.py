@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
+from email.utils import formatdate
 from enum import StrEnum
 from math import floor
 from typing import Any
@@ -28,7 +28,6 @@ REPLAY = "/replay/"
 """Path below which archived pages are served, and nothing else."""
 
 _PLACE = "mmcrawl.replay"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # years 1 to 9999
 _FILL = "00000101000000"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
@@ -80,18 +79,13 @@ def seconds(time: float) -> int:
     return floor(min(max(time, _FIRST), _LAST))
 
 
-def moment(time: float) -> datetime:
-    """Return the whole second of a time as a datetime (UTC)."""
-    return _EPOCH + timedelta(seconds=seconds(time))
-
-
 def stamp(time: float) -> str:
     """Return the 14 digits of a time.
 
     >>> stamp(1715934600.7)
     '20240517083000'
     """
-    at = moment(time)
+    at = datetime.fromtimestamp(seconds(time), UTC)
     return f"{at.year:04}{at:%m%d%H%M%S}"
 
 
@@ -101,7 +95,7 @@ def http_date(time: float) -> str:
     >>> http_date(1715934600)
     'Fri, 17 May 2024 08:30:00 GMT'
     """
-    return format_datetime(moment(time), usegmt=True)
+    return formatdate(seconds(time), usegmt=True)
 
 
 def read_stamp(digits: str) -> int:
@@ -122,7 +116,7 @@ def read_stamp(digits: str) -> int:
         at = datetime.strptime(digits + _FILL[len(digits) :], "%Y%m%d%H%M%S")
     except ValueError:
         raise ValueError(f"{digits!r} is no time: no calendar has it") from None
-    return seconds((at.replace(tzinfo=UTC) - _EPOCH).total_seconds())
+    return seconds(at.replace(tzinfo=UTC).timestamp())
 
 
 def archived_url(path: str, query: str) -> str:
@@ -276,26 +270,15 @@ ALONE = {
 }
 """Headers of everything that is replayed, beside the policy."""
 
-PAGES = frozenset("text/html application/xhtml+xml".split())
-_KEPT = frozenset(
-    """
-    text/plain text/css text/javascript application/javascript application/x-javascript
-    application/json application/x-shockwave-flash application/ogg text/vtt image/png image/jpeg
-    image/gif image/webp image/avif image/bmp image/x-icon image/vnd.microsoft.icon image/svg+xml
-    audio/mpeg audio/mp3 audio/mp4 audio/aac audio/ogg audio/wav audio/x-wav audio/webm audio/flac
-    audio/midi audio/x-ms-wma video/mp4 video/webm video/ogg video/mpeg video/quicktime
-    video/x-msvideo video/x-ms-wmv video/x-flv font/woff font/woff2 font/ttf font/otf
-    application/font-woff
-    """.split()
+PAGES = ("text/html", "application/xhtml+xml")
+_KEPT = re.compile(  # what browsers draw, play or apply; SVG is the only one with scripts
+    r"(?:image|audio|video|font)/[a-z0-9.-]+|image/svg\+xml|text/(?:plain|css|javascript|vtt)"
+    r"|application/(?:(?:x-)?javascript|json|x-shockwave-flash|ogg|font-woff)"
 )
-_SHOWN_AS_TEXT = frozenset(
-    """
-    text/xml application/xml application/rss+xml application/atom+xml text/csv
-    """.split()
-)
-_UNDECLARED = frozenset("application/octet-stream unknown/unknown".split()).union([""])
+_SHOWN_AS_TEXT = re.compile(r"(?:text|application)/xml|application/(?:rss|atom)\+xml|text/csv")
+_UNDECLARED = ("", "application/octet-stream", "unknown/unknown")
 # A drawing of this kind is a document with scripts and links when it is opened by itself.
-_NEVER_OPENED = frozenset("image/svg+xml application/octet-stream".split())
+_NEVER_OPENED = ("image/svg+xml", "application/octet-stream")
 # Browsers' labels of encodings that Python names otherwise.
 _LABELS = {
     "big5hkscs": "big5",
@@ -365,9 +348,9 @@ def served_type(version: Version, *, raw: bool) -> tuple[str, bool]:
         kind = mimetypes.guess_type(urlsplit(version.url.partition("?")[0]).path)[0] or ""
     if kind in PAGES:
         return "text/html", raw
-    if kind in _SHOWN_AS_TEXT:
+    if _SHOWN_AS_TEXT.fullmatch(kind):
         return "text/plain", False
-    kind = kind if kind in _KEPT else "application/octet-stream"
+    kind = kind if _KEPT.fullmatch(kind) else "application/octet-stream"
     return kind, kind in _NEVER_OPENED
 
 

@@ -6,7 +6,6 @@ lists all versions. Mementos themselves are what :mod:`mmcrawl.browse.replay.ser
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import partial
 from urllib.parse import quote
@@ -56,64 +55,56 @@ def requested_url(request: Request, parts: int, longest: int) -> str:
     return url
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
-    """The addresses of one URL: original, TimeGate, TimeMaps, mementos."""
-
-    origin: str
-    url: str
-
-    @property
-    def original(self) -> str:
-        return written_url(self.url)
-
-    @property
-    def timegate(self) -> str:
-        return f"{self.origin}/timegate/{self.original}"
-
-    @property
-    def timemap(self) -> str:
-        return f"{self.origin}/timemap/link/{self.original}"
-
-    def memento(self, memento: Memento) -> str:
-        return self.origin + replay_address(self.url, memento.time, place=REPLAY)
-
-    def mementos(self, named: Iterable[tuple[Memento | None, str]]) -> Iterator[str]:
-        """Yield links to mementos, each once with its datetime and all that it is called."""
-        relations: dict[Memento, list[str]] = {}
-        for memento, word in named:
-            if memento is not None:
-                relations.setdefault(memento, []).extend([word] if word else [])
-        for memento, words in relations.items():
-            rel, date = " ".join([*words, "memento"]), http_date(memento.time)
-            yield link(self.memento(memento), rel, datetime=date)
-
-
-def link(target: str, rel: str, **parameters: str) -> str:
+def _link(target: str, rel: str, **parameters: str) -> str:
     """Return a link as headers and link lists write it (RFC 8288)."""
-    return "; ".join(
-        [
-            f"<{target}>",
-            f'rel="{rel}"',
-            *(f'{name}="{value}"' for name, value in parameters.items()),
-        ]
-    )
+    said = {"rel": rel, **parameters}
+    return "; ".join([f"<{target}>", *(f'{name}="{value}"' for name, value in said.items())])
+
+
+def memento_address(origin: str, url: str, memento: Memento) -> str:
+    return origin + replay_address(url, memento.time, place=REPLAY)
+
+
+def _links(
+    origin: str,
+    url: str,
+    named: Iterable[tuple[Memento | None, str]],
+    relation: str = "timemap",
+    **span: str,
+) -> Iterator[str]:
+    """Yield links to all that there is of a URL: original, TimeGate, TimeMap, mementos.
+
+    Args:
+        named: Mementos and what they are called; each is linked once, with all its names.
+        relation, span: What the TimeMap is to who reads the links, and the times that it is of.
+    """
+    original = written_url(url)
+    yield _link(original, "original")
+    yield _link(f"{origin}/timegate/{original}", "timegate")
+    yield _link(f"{origin}/timemap/link/{original}", relation, type=LINK_FORMAT, **span)
+    relations: dict[Memento, list[str]] = {}
+    for memento, word in named:
+        if memento is not None:
+            relations.setdefault(memento, []).extend([word] if word else [])
+    for memento, words in relations.items():
+        target, rel = memento_address(origin, url, memento), " ".join([*words, "memento"])
+        yield _link(target, rel, datetime=http_date(memento.time))
 
 
 def memento_links(origin: str, url: str, history: History, current: Memento | None = None) -> str:
     """Return the ``Link`` header of a TimeGate or a memento."""
-    related = Related(origin, url)
-    links = [
-        link(related.original, "original"),
-        link(related.timegate, "timegate"),
-        link(related.timemap, "timemap", type=LINK_FORMAT),
-    ]
-    if history.mementos and len(related.original) <= _LONGEST_RELATED:
+    named: list[tuple[Memento | None, str]] = []
+    if history.mementos and len(written_url(url)) <= _LONGEST_RELATED:
         before, behind = history.around(current) if current else (None, None)
         first, last = history.mementos[0], history.mementos[-1]
-        named = [(first, "first"), (before, "prev"), (current, ""), (behind, "next")]
-        links += related.mementos([*named, (last, "last")])
-    return ", ".join(links)
+        named = [
+            (first, "first"),
+            (before, "prev"),
+            (current, ""),
+            (behind, "next"),
+            (last, "last"),
+        ]
+    return ", ".join(_links(origin, url, named))
 
 
 def _asked(context: Context, request: Request, parts: int) -> tuple[str, History]:
@@ -129,16 +120,10 @@ def _asked(context: Context, request: Request, parts: int) -> tuple[str, History
 
 def _timemap(context: Context, request: Request) -> Response:
     url, history = _asked(context, request, 2)
-    related = Related(origin_of(request), url)
     first, last = history.mementos[0], history.mementos[-1]
-    span = {"from": http_date(first.time), "until": http_date(last.time)}
     named = [(first, "first"), *((one, "") for one in history.mementos), (last, "last")]
-    links = [
-        link(related.original, "original"),
-        link(related.timegate, "timegate"),
-        link(related.timemap, "self", type=LINK_FORMAT, **span),
-        *related.mementos(named),
-    ]
+    span = {"from": http_date(first.time), "until": http_date(last.time)}
+    links = _links(origin_of(request), url, named, "self", **span)
     headers = {"Cache-Control": "no-cache", "Content-Type": LINK_FORMAT}
     return Response(",\n".join(links) + "\n", headers=headers)
 
@@ -183,5 +168,5 @@ def _timegate(context: Context, request: Request) -> Response:
         return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
     memento = history.nearest(time)
     headers["Link"] = memento_links(origin, url, history, memento)
-    headers["Location"] = Related(origin, url).memento(memento)
+    headers["Location"] = memento_address(origin, url, memento)
     return Response(status_code=302, headers=headers)

@@ -28,9 +28,8 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
     one = next((one for one in context.catalogue.collections() if one.id == id_), None)
     if one is None:
         raise Problem(404, "record", name=id_)
-    number, last = arguments.list_page(len(one.members), _PER_PAGE)
-    start = _PER_PAGE * (number - 1)
-    members = one.members[start : start + _PER_PAGE]
+    part = arguments.list_page(len(one.members), _PER_PAGE)
+    members = tuple(part.of(one.members))
     with _opened(context) as collections:
         works = {work.id: work for work in collections.works(replace(one, members=members))}
     exports = context.exports.of(one.id)
@@ -38,13 +37,9 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
         arguments,
         "collection",
         collection=one,
-        members=[
-            (start + place, member, works.get(member.work))
-            for place, member in enumerate(members, 1)
-        ],
+        members=[(*each, works.get(each[1].work)) for each in enumerate(members, part.start + 1)],
         best=BEST,
-        number=number,
-        last=last,
+        part=part,
         formats=[(name, exporter_named(name).summary) for name in exporter_names()],
         exports=exports,
         again=3 if any(not export.is_done for export in exports) else 0,

@@ -2,27 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, found_media, numbers_of
 from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlNumbers, kind_of_error
-from mmcrawl.browse.text import topic_words, when
+from mmcrawl.browse.text import when
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
-from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
-from mmcrawl.works.collections import Mark
+from mmcrawl.works.collections import Mark, Marks
 
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew,
 _AT_FIRST = 1  # of a crawl that has few pages
@@ -30,8 +28,6 @@ _FEW = 50
 RUNNING = ("running", "starting")
 _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
-_MOST_MEDIA = 8  # of a page that are shown by title
-_MOST_WORDS = 12
 _MOST_NEAR = 50
 _LONGEST_SEEDS = 20_000  # characters
 
@@ -45,27 +41,9 @@ _COLUMNS: dict[str, Callable[[MediaPageRecord], object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """A page with media that a crawl found.
-
-    Attributes:
-        words: Of the topic that it has, some of them.
-        kinds: How many media of each kind it has.
-        media: Some of them, those with a title first.
-        version: Its last in the archive, None if it is not there.
-    """
-
-    record: MediaPageRecord
-    words: tuple[str, ...]
-    kinds: dict[str, int]
-    media: tuple[MediaResource, ...]
-    version: int | None
-
-
 def near_misses(context: Context, found: FoundMedia) -> tuple[list[NearMiss], list[Mark]]:
     """Return the near misses that nobody took or refused, and the marks of the others."""
-    marks = context.topics.marks(found.near_name)
+    marks = Marks(context.catalogue).of(found.near_name)
     return found.near_misses(context.options.threshold, {mark.url for mark in marks}), marks
 
 
@@ -94,7 +72,7 @@ def _shown(
         store=shown(context.options.store),
         crawls=crawls,
         again=_again(crawls) if runs and not wrong else None,
-        form=_form(context) if context.runs.is_possible else None,
+        form=_form(context) if context.catalogue.can_keep else None,
     )
 
 
@@ -107,12 +85,15 @@ def crawl_page(context: Context, arguments: Arguments) -> Response:
     if crawl is None and not is_running and not log and runs.arguments(job) is None:
         raise Problem(404, "crawl", name=job)
     most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
-    number, last = arguments.list_page(most, _PER_PAGE)
-    start = _PER_PAGE * (number - 1)
+    part = arguments.list_page(most, _PER_PAGE)
     store = context.options.store
     media = FoundMedia(store, job) if crawl else None
     if media and wants_table(arguments):
         return table(arguments, job, _COLUMNS, media.best(0, _MOST_PAGES * _PER_PAGE))
+
+    def last_version(url: str) -> int | None:
+        return max(numbers_of(context.archive.visits(url)), default=None)
+
     goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
     return page(
         arguments,
@@ -120,14 +101,11 @@ def crawl_page(context: Context, arguments: Arguments) -> Response:
         job=job,
         crawl=crawl,
         again=_again([crawl] if crawl else ()) if goes_on else None,
-        found=[_found_page(context, record) for record in media.best(start, _PER_PAGE)]
-        if media
-        else [],
+        found=media.best(part.start, _PER_PAGE) if media else (),
+        last_version=last_version,
         near=_near(context, media) if media else None,
         most=most,
-        start=start + 1,
-        number=number,
-        last=last,
+        part=part,
         log=log,
         is_running=is_running,
         is_stopping=runs.is_stopping(job),
@@ -194,10 +172,7 @@ def _near(context: Context, found: FoundMedia) -> dict[str, Any]:
     except TopicError:
         topic = ""
     return {
-        "waiting": [
-            (one, max(numbers_of(context.archive.visits(one.url)), default=None))
-            for one in waiting[:_MOST_NEAR]
-        ],
+        "waiting": waiting[:_MOST_NEAR],
         "count": len(waiting),
         "taken": good,
         "refused": len(marks) - good,
@@ -209,18 +184,6 @@ def _near(context: Context, found: FoundMedia) -> dict[str, Any]:
 def _form(context: Context) -> dict[str, Any]:
     topics = [*own_topic_names(), *topic_names()]
     return {"topics": topics, "algorithms": algorithm_names()}
-
-
-def _found_page(context: Context, record: MediaPageRecord) -> FoundPage:
-    versions = numbers_of(context.archive.visits(record.url))
-    media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
-    return FoundPage(
-        record,
-        topic_words(record.words[:_MOST_WORDS], record.title),
-        {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
-        tuple(media[:_MOST_MEDIA]),
-        versions[-1] if versions else None,
-    )
 
 
 def crawls_json(context: Context, _: Arguments) -> Response:

@@ -16,7 +16,6 @@ from mmcrawl.browse.runs import CrawlNumbers
 from mmcrawl.browse.views.crawls import RUNNING, near_misses
 from mmcrawl.browse.views.pages import hosts_of
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.media.parts import has_pictures
 from mmcrawl.store.uris import is_server
 from mmcrawl.works.index import Asked, Entry
 
@@ -48,7 +47,6 @@ def home(context: Context, arguments: Arguments) -> Response:
         newest=_newest(context) if total else [],
         total=total,
         facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
-        pictures=has_pictures(),
         steps=list(_steps(context, total)),
         archive=shown(context.uri),
         counts=archive.counts(),
@@ -70,7 +68,7 @@ def _newest(context: Context) -> list[Entry]:
 def _steps(context: Context, works: int) -> Iterator[Step]:
     """Yield what to do next, the most urgent first."""
     catalogue = context.catalogue
-    if not catalogue.can_describe:
+    if not catalogue.can_keep:
         return
     crawls = context.watch.crawls()
     for crawl in crawls[:_CRAWLS]:

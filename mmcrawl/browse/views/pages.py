@@ -1,7 +1,6 @@
 """The sites, the pages of one of them, and a page through time."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from starlette.responses import RedirectResponse, Response
@@ -12,22 +11,14 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of
 from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import address, when
+from mmcrawl.browse.text import when
 from mmcrawl.frontier.urls import host_of
+from mmcrawl.works.collections import Marks
 
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""
 _MOST_ROWS = 20_000  # URLs of a site that a table has
 _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    url: str
-    versions: int
-    visits: int
-    first: float
-    last: float
 
 
 _SITE_COLUMNS: dict[str, Callable[[tuple[str, HostStats | None]], object]] = {
@@ -36,32 +27,25 @@ _SITE_COLUMNS: dict[str, Callable[[tuple[str, HostStats | None]], object]] = {
     "home.versions": lambda row: row[1] and row[1].versions,
     "bytes": lambda row: row[1] and row[1].raw_bytes,
 }
-_PAGE_COLUMNS: dict[str, Callable[[_Row], object]] = {
-    "page": lambda row: row.url,
-    "home.versions": lambda row: row.versions,
-    "visits": lambda row: row.visits,
-    "first": lambda row: when(row.first),
-    "last": lambda row: when(row.last),
+_Seen = tuple[str, list[Visit]]
+_PAGE_COLUMNS: dict[str, Callable[[_Seen], object]] = {
+    "page": lambda row: row[0],
+    "home.versions": lambda row: sum(visit.changed for visit in row[1]),
+    "visits": lambda row: len(row[1]),
+    "first": lambda row: when(row[1][0].time),
+    "last": lambda row: when(row[1][-1].time),
 }
 
 
 def sites_page(context: Context, arguments: Arguments) -> Response:
-    per_page = context.limits.per_page
     known = dict(hosts_of(context))
     names = context.archive.hosts()
     if wants_table(arguments):
         rows = [(name, known.get(name)) for name in names]
         return table(arguments, "sites", _SITE_COLUMNS, rows)
-    number, last = arguments.list_page(len(names), per_page)
-    some = names[per_page * (number - 1) : per_page * number]
-    return page(
-        arguments,
-        "sites",
-        hosts=[(name, known.get(name)) for name in some],
-        total=len(names),
-        number=number,
-        last=last,
-    )
+    part = arguments.list_page(len(names), context.limits.per_page)
+    hosts = [(name, known.get(name)) for name in part.of(names)]
+    return page(arguments, "sites", hosts=hosts, total=len(names), part=part)
 
 
 def site_page(context: Context, arguments: Arguments) -> Response:
@@ -75,8 +59,13 @@ def site_page(context: Context, arguments: Arguments) -> Response:
     if skipped > _MOST_SKIPPED:
         raise Problem(404, "far", last=1 + _MOST_SKIPPED // per_page)
     listed = context.archive.urls(known, prefix or None)
+
+    def seen(urls: Iterable[str]) -> Iterator[_Seen]:
+        found = ((url, context.archive.visits(url)) for url in urls)
+        return (each for each in found if each[1])  # else it was purged since
+
     if wants_table(arguments):
-        rows = (_row(context, url) for url in islice(listed, _MOST_ROWS))
+        rows = seen(islice(listed, _MOST_ROWS))
         return table(arguments, "site", _PAGE_COLUMNS, rows)
     urls = list(islice(listed, skipped, skipped + per_page + 1))
     if not urls and not prefix:
@@ -86,19 +75,12 @@ def site_page(context: Context, arguments: Arguments) -> Response:
         "site",
         host=host,
         prefix=prefix,
-        rows=[_row(context, url) for url in urls[:per_page]],
+        urls=urls,
+        rows=seen(urls[:per_page]),
         more=len(urls) > per_page,
         number=number,
         facts=dict(hosts_of(context)).get(known),
     )
-
-
-def _row(context: Context, url: str) -> _Row:
-    visits = context.archive.visits(url)
-    if not visits:  # purged since
-        return _Row(url, 0, 0, 0.0, 0.0)
-    versions = sum(visit.changed for visit in visits)
-    return _Row(url, versions, len(visits), visits[0].time, visits[-1].time)
 
 
 def hosts_of(context: Context) -> list[tuple[str, HostStats]]:
@@ -113,13 +95,12 @@ def hosts_of(context: Context) -> list[tuple[str, HostStats]]:
 
 def history_page(context: Context, arguments: Arguments) -> Response:
     url, visits = _visits_of(context, arguments.url())
-    per_page = context.limits.per_page
     month = arguments.text("month", longest=20)
     listed = [v for v in reversed(visits) if not month or when(v.time, "%Y-%m") == month]
     only_new = bool(arguments.choice("only", ("new",)))
     if only_new:
         listed = [visit for visit in listed if visit.changed]
-    number, last = arguments.list_page(len(listed), per_page)
+    part = arguments.list_page(len(listed), context.limits.per_page)
     if not listed:
         raise Problem(404, "month", month=month)
     numbers = numbers_of(visits)
@@ -129,17 +110,16 @@ def history_page(context: Context, arguments: Arguments) -> Response:
         url=url,
         host=host_of(url) or "",
         visits=visits,
-        listed=listed[per_page * (number - 1) : per_page * number],
+        listed=part.of(listed),
         versions=len(numbers),
         month=month,
         only_new=only_new,
         calendar=months_of(visits),
         before=dict(zip(numbers[1:], numbers, strict=False)),
-        number=number,
-        last=last,
+        part=part,
         newest=numbers[-2:] if len(numbers) > 1 else None,
-        marks=context.topics.marks_of_page(url),
-        topics=context.topics.names() if context.topics.can_mark else None,
+        marks=Marks(context.catalogue).of_page(url),
+        topics=context.topics.names() if context.catalogue.can_keep else None,
     )
 
 
@@ -148,8 +128,7 @@ def find_page(context: Context, arguments: Arguments) -> Response:
     typed = arguments.url()
     for url in (typed, f"http://{typed}", f"https://{typed}", f"{typed}/"):
         if context.archive.visits(url):
-            lang = arguments.words.language if arguments.words.chosen else None
-            return RedirectResponse(address("/page", url=url, lang=lang), 303)
+            return RedirectResponse(arguments.to("/page", url=url), 303)
     raise Problem(404, "url", url=typed)
 
 

@@ -17,7 +17,6 @@ from mmcrawl.browse.lists import MOST_ROWS, facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.errors import SearchError
-from mmcrawl.media.parts import has_pictures
 from mmcrawl.text.writing import as_called
 from mmcrawl.works.index import Asked, Entry
 
@@ -25,6 +24,7 @@ _HITS_PER_PAGE = 20
 _MOST_HIT_PAGES = 500
 _MOST_WORKS = 3  # of a page that are shown
 _MOST_TITLED = 6  # works that are shown before the pages
+_FILTERS = ("topic", "kind", "media", "site", "from", "to")
 _ALL = "all"
 """Asks for every page: those that say nearly the same as one before, those with words in menus."""
 
@@ -74,17 +74,14 @@ def search_page(context: Context, arguments: Arguments) -> Response:
         titled = [(hit, context.title(hit.url, hit.version)) for hit in results.hits]
         return table(arguments, "search", _COLUMNS, titled)
     most = min(results.total, _MOST_HIT_PAGES * _HITS_PER_PAGE)
-    number, last = arguments.list_page(most, _HITS_PER_PAGE)
+    part = arguments.list_page(most, _HITS_PER_PAGE)
     shown |= {
         "results": results,
         "groups": _grouped(context, results.hits),
-        "pictures": has_pictures(),
         "collapses": bool(context.alike()),
-        "works": _works(context, form, number),
+        "works": _works(context, form, part.number),
         "facets": facets_of(arguments, "/search", given, _counts(results)),
-        "first": 1 + _HITS_PER_PAGE * (number - 1),
-        "number": number,
-        "last": last,
+        "part": part,
     }
     return page(arguments, "search", **shown)
 
@@ -105,21 +102,23 @@ def search_json(context: Context, arguments: Arguments) -> Response:
             "per_page": _HITS_PER_PAGE,
             "indexing": dict(zip(("done", "of"), indexing, strict=True)) if indexing else None,
             "counts": asdict(results.counts),
-            "hits": [_record(hit) for hit in results.hits],
+            "hits": [
+                {**asdict(hit), "date": when(hit.time, "%Y-%m-%dT%H:%M:%SZ")}
+                for hit in results.hits
+            ],
         }
     )
 
 
 def _form(context: Context, arguments: Arguments) -> dict[str, str]:
-    start, end = arguments.day("from"), arguments.day("to")
     return {
         "q": arguments.text("q"),
         "topic": arguments.text("topic", longest=200),
         "kind": arguments.choice("kind", KINDS),
         "media": arguments.choice("media", MEDIA),
         "site": arguments.text("site", longest=300),
-        "from": start.isoformat() if start else "",
-        "to": end.isoformat() if end else "",
+        "from": arguments.text("from", longest=100),
+        "to": arguments.text("to", longest=100),
         "order": arguments.choice("order", (*ORDERS, "rank")),
         "alike": arguments.choice("alike", (_ALL,)),
     }
@@ -164,11 +163,7 @@ def _grouped(context: Context, hits: tuple[Hit, ...]) -> list[_Group]:
 
 
 def _query(form: dict[str, str]) -> str:
-    filters = [
-        as_filter(name, form[name])
-        for name in ("topic", "kind", "media", "site", "from", "to")
-        if form[name]
-    ]
+    filters = [as_filter(name, form[name]) for name in _FILTERS if form[name]]
     return " ".join([form["q"], *filters]).strip()
 
 
@@ -179,9 +174,3 @@ def _rows(number: int) -> range:
 def _counts(results: Results) -> dict[str, Mapping[str, int]]:
     counts = results.counts
     return {"media": counts.media, "site": counts.hosts, "kind": counts.kinds}
-
-
-def _record(hit: Hit) -> dict[str, Any]:
-    record = asdict(hit)
-    record["date"] = when(hit.time, "%Y-%m-%dT%H:%M:%SZ")
-    return record

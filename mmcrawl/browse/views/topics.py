@@ -6,18 +6,13 @@ school stage and subject (Yang 2009, 5.1.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from starlette.responses import RedirectResponse, Response
 
 from mmcrawl.browse.arguments import Arguments, Form
 from mmcrawl.browse.context import Context, found_media
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import address
-from mmcrawl.learning.training import CAUTIONS
 from mmcrawl.topic.loading import own_words, parse_plain, topic_names, topic_stages
-from mmcrawl.topic.page_model import PageModel
+from mmcrawl.works.collections import Marks, Suggestions
 
 _LONGEST_NAME = 64
 _MOST_MARKS = 200
@@ -27,16 +22,15 @@ _MARKS = {"good": True, "bad": False, "none": None}
 def topics_page(context: Context, arguments: Arguments) -> Response:
     desk = context.topics
     if name := arguments.text("name", longest=_LONGEST_NAME):
-        words = arguments.words
-        lang = words.language if words.chosen else None
-        return RedirectResponse(address("/topic", name=name, lang=lang), 303)
+        return RedirectResponse(arguments.to("/topic", name=name), 303)
     listed = []
     for name in desk.names():
-        marks = desk.marks(name)
+        marks = Marks(context.catalogue).of(name)
         good = sum(mark.is_good for mark in marks)
-        listed.append((name, _measured(desk.model(name)), good, len(marks) - good))
+        model = desk.model(name)
+        listed.append((name, model and model.told, good, len(marks) - good))
     own = desk.names_of_words()
-    return page(arguments, "topics", topics=listed, own=own, can_mark=desk.can_mark)
+    return page(arguments, "topics", topics=listed, own=own, can_mark=context.catalogue.can_keep)
 
 
 def topic_page(context: Context, arguments: Arguments) -> Response:
@@ -44,20 +38,20 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
     desk = context.topics
     name = arguments.text("name", longest=_LONGEST_NAME)
     model = desk.model(name)
-    marks = desk.marks(name)
+    marks = Marks(context.catalogue).of(name)
     return page(
         arguments,
         "topic",
         name=name,
-        measured=_measured(model),
+        measured=model and model.told,
         examples=(len(model.good), len(model.bad)) if model else (0, 0),
         marks=marks[:_MOST_MARKS],
         good=sum(mark.is_good for mark in marks),
         bad=sum(not mark.is_good for mark in marks),
         candidates=desk.least_sure(name),
-        can_mark=desk.can_mark,
-        again=3 if desk.is_learning(name) else 0,
-        failure=desk.failure(name),
+        can_mark=context.catalogue.can_keep,
+        again=3 if name in desk.programs.running() else 0,
+        failure=desk.programs.failure(name),
     )
 
 
@@ -78,33 +72,6 @@ def learn_topic(context: Context, form: Form) -> str:
     name = form.text("name", longest=_LONGEST_NAME)
     context.topics.learn(name)
     return form.to("/topic", name=name)
-
-
-def _measured(model: PageModel | None) -> dict[str, Any] | None:
-    """Return what a page shows of a model, whatever its file says; None if there is none."""
-    if model is None:
-        return None
-    told = model.measured
-
-    def number(name: str) -> float:
-        value = told.get(name, 0)
-        return float(value) if isinstance(value, int | float) else 0.0
-
-    def texts(name: str) -> list[str]:
-        value = told.get(name, [])
-        return [str(one) for one in value] if isinstance(value, list) else []
-
-    return {
-        **{name: number(name) for name in ("precision", "recall", "good", "bad", "learnt_at")},
-        **{name: texts(name) for name in ("words", "against")},
-        "cautions": dict(_cautions(told.get("cautions"))),
-    }
-
-
-def _cautions(told: Any) -> Iterator[tuple[str, int]]:
-    for name, number in told.items() if isinstance(told, dict) else ():
-        if name in CAUTIONS and isinstance(number, int):
-            yield name, number
 
 
 # -- topics of words ------------------------------------------------------------------------------
@@ -132,7 +99,7 @@ def words_page(context: Context, arguments: Arguments) -> Response:
         text=own_words(name) if name else "",
         suggested=suggested,
         asked=bool(marked or job),
-        marks=[one for one in desk.names() if desk.marks(one)],
+        marks=Marks(context.catalogue).topics(),
     )
 
 
@@ -153,7 +120,7 @@ def suggestions_page(context: Context, arguments: Arguments) -> Response:
     by_stage: dict[str, list[str]] = {}
     for name, stage in topic_stages().items():
         by_stage.setdefault(stage, []).append(name)
-    waiting = desk.suggestions()
+    waiting = Suggestions(context.catalogue).waiting()
     return page(
         arguments,
         "suggestions",
@@ -163,7 +130,7 @@ def suggestions_page(context: Context, arguments: Arguments) -> Response:
         waiting=waiting[:_MOST_SHOWN],
         count=len(waiting),
         new=arguments.whole("new", -1, least=0),
-        can_mark=desk.can_mark,
+        can_mark=context.catalogue.can_keep,
     )
 
 
@@ -171,7 +138,8 @@ def suggest_words(context: Context, form: Form) -> str:
     desk, text = context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
     name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
     concepts = parse_plain(text.encode(), name, name).concepts
-    new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
+    by = form.text("by", longest=_LONGEST_NAME)
+    new = Suggestions(context.catalogue).put(name, concepts, by)
     return form.to("/topic/suggestions", topic=name, new=new)
 
 

@@ -1,13 +1,10 @@
 """One version of a page, the same as it was, and two versions side by side."""
 
-from dataclasses import dataclass
-
 from starlette.responses import Response
 
 from mmcrawl.archive.comparing.changes import BlockChange, Difference
 from mmcrawl.archive.comparing.comparison import difference
-from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.archive.model import Version, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
@@ -15,17 +12,7 @@ from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
 
 _MOST_BLOCKS = 400
-_LONGEST = 4_000  # characters of a block's text
 _MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of a comparison: what became of a block, and the text of either side."""
-
-    change: BlockChange
-    old_text: str
-    new_text: str
 
 
 def version_page(context: Context, arguments: Arguments) -> Response:
@@ -35,10 +22,6 @@ def version_page(context: Context, arguments: Arguments) -> Response:
     before, after = _beside(numbers, version.number)
     stored = context.page(version)
     blocks = stored.blocks if version.method else []
-    innermost = leaves(blocks)
-    texts = {
-        (block.start, block.end): stored.text(block)[:400] for block in innermost[:_MOST_BLOCKS]
-    }
     parsed = parse_page(stored.body, version.url, version.content_type) if version.method else None
     return page(
         arguments,
@@ -46,8 +29,9 @@ def version_page(context: Context, arguments: Arguments) -> Response:
         version=version,
         title=parsed.title if parsed else "",
         media=parsed.media[:20] if parsed else (),
-        blocks=[(block, texts.get((block.start, block.end), "")) for block in blocks],
-        leaves={(block.start, block.end) for block in innermost},
+        blocks=blocks,
+        leaves={(block.start, block.end) for block in leaves(blocks)},
+        text=stored.text,
         previous=before,
         following=after,
         total=len(numbers),
@@ -94,7 +78,9 @@ def diff_page(context: Context, arguments: Arguments) -> Response:
         arguments,
         "diff",
         difference=found,
-        rows=_rows(older, newer, without),
+        rows=_rows(without),
+        older=older,
+        newer=newer,
         summary=found.summary(),
         ads=ads,
         hidden=len(found.blocks) - len(without.blocks),
@@ -123,24 +109,20 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     return padded[at], padded[at + 2]
 
 
-def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:
+def _rows(found: Difference) -> list[BlockChange | int]:
     """Return what is shown: changes, and numbers of blocks between whose text is the same."""
-    rows: list[_Row | int] = []
+    rows: list[BlockChange | int] = []
     shown = 0
     for change in found.blocks:
         if change.change not in ("kept", "recut") and not change.markup_only:
             shown += 1
             if shown <= _MOST_BLOCKS:
-                rows.append(_Row(change, _text(older, change.old), _text(newer, change.new)))
+                rows.append(change)
         elif rows and isinstance(rows[-1], int):
             rows[-1] += 1
         else:
             rows.append(1)
     return rows
-
-
-def _text(page: ArchivedPage, block: StoredBlock | None) -> str:
-    return page.text(block)[:_LONGEST] if block is not None else ""
 
 
 def _steps(numbers: list[int], old: int, new: int) -> dict[str, tuple[int, int] | None]:

@@ -16,12 +16,12 @@ from mmcrawl.browse.rendering import page, player_policy
 from mmcrawl.browse.replay.serving import ranged
 from mmcrawl.errors import EntryError
 from mmcrawl.media.files import FolderFiles, MediaFiles
-from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
+from mmcrawl.media.parts import SWF, held_parts, picture_of
 from mmcrawl.works.corrections import FIELDS, Correction, checked
 from mmcrawl.works.exporting.article import PLAYED
 from mmcrawl.works.exporting.exporter import file_path, path_of_part
 from mmcrawl.works.index import Entry
-from mmcrawl.works.model import AUDIENCES, Work
+from mmcrawl.works.model import Work
 
 _PER_PAGE = 24
 _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
@@ -66,7 +66,7 @@ def _shown_list(
         return page(
             arguments,
             "works_missing",
-            can_describe=catalogue.can_describe,
+            can_keep=catalogue.can_keep,
             again=5 if catalogue.is_describing else 0,
             failure=catalogue.failure(),
         )
@@ -74,9 +74,8 @@ def _shown_list(
     if wants_table(arguments):
         return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
     total, counts = catalogue.counts(wanted)
-    number, last = arguments.list_page(total, _PER_PAGE)
+    part = arguments.list_page(total, _PER_PAGE)
     given = {"q": wanted.query, **dict(wanted.facets)}
-    collections = catalogue.collections()
     return page(
         arguments,
         "works",
@@ -86,16 +85,13 @@ def _shown_list(
         edited={
             name: arguments.values.get(f"{_SET}{name}", "") if wrong else "" for name in _TOGETHER
         },
-        audiences=AUDIENCES,
-        entries=catalogue.entries(wanted, _PER_PAGE * (number - 1), _PER_PAGE),
+        entries=catalogue.entries(wanted, part.start, _PER_PAGE),
         total=total,
         query=wanted.query,
         given=given,
         facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
-        number=number,
-        last=last,
-        collections=collections,
-        pictures=has_pictures(),
+        part=part,
+        collections=catalogue.collections(),
         again=5 if catalogue.is_describing else 0,
         failure=catalogue.failure(),
     )
@@ -132,7 +128,6 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
             for name, now in _fields(work).items()
         },
         wrong=wrong,
-        audiences=AUDIENCES,
         inside=inside,
         collections=collections,
     )
