@@ -11,7 +11,7 @@ with lazy_imports(__name__):
     from mmcrawl.browse.app import create_app, problem_handlers, server_of
     from mmcrawl.browse.arguments import Problem
     from mmcrawl.browse.catalogue import WorksOfStore
-    from mmcrawl.browse.context import Context, Limits, Options, Pool, open_context
+    from mmcrawl.browse.context import Context, Limits, Options, open_context
     from mmcrawl.browse.figures import months_of
     from mmcrawl.browse.runs import CrawlRuns, CrawlWatch, kind_of_error
     from mmcrawl.browse.safety import guarded, is_loopback
@@ -19,15 +19,12 @@ with lazy_imports(__name__):
         LANGUAGES,
         Words,
         address,
-        around,
         isolated,
         live_address,
         marked,
         plain,
         sentences,
         short,
-        size,
-        when,
         words_for,
     )
     from mmcrawl.browse.views.works import kept_file

@@ -50,21 +50,11 @@ from mmcrawl.errors import EntryError, MissingRecordError, MmcrawlError, SearchE
 
 logger = logging.getLogger(__name__)
 
-_PROGRAMS = (
-    ("/search.json?q=…", "help.search.json"),
-    ("/crawls.json", "help.crawls.json"),
-    ("/watch.atom?kind=…&css=…", "help.watch.atom"),
-    ("/timegate/http://…", "help.timegate"),
-    ("/timemap/link/http://…", "help.timemap"),
-    ("/cdx?url=http://…", "help.cdx"),
-    ("/oai?verb=Identify", "help.oai"),
-)
-
 _TOLD_PLAINLY = (REPLAY, "/cdx", "/timegate/", "/timemap/")
 
 
 def _help(context: Context, arguments: Arguments) -> Response:
-    return page(arguments, "help", programs=_PROGRAMS, archive=shown(context.uri))
+    return page(arguments, "help", archive=shown(context.uri))
 
 
 PAGES: Mapping[str, View] = {

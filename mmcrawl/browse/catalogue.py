@@ -37,7 +37,7 @@ class WorksOfStore:
         self._is_described = False
         self._lock = Lock()
         self._programs = Programs()
-        self._counted = lru_cache(_REMEMBERED)(_counted)
+        self._counted = lru_cache(_REMEMBERED)(lambda _, index, asked: index.counts(asked))
 
     @property
     def arguments(self) -> list[str]:
@@ -167,10 +167,6 @@ class WorksOfStore:
         self._programs.close()
         if self._index is not None:
             self._index.close()
-
-
-def _counted(_: int, index: WorkIndex, asked: Asked) -> tuple[int, Mapping[str, Counter[str]]]:
-    return index.counts(asked)
 
 
 def asked(arguments: Arguments) -> Asked:

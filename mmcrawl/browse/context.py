@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -52,23 +52,19 @@ class Pool:
 
     def __init__(self, threads: int, waiting: int, seconds: float) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="browse")
-        self._most = threads + waiting
+        self._places = BoundedSemaphore(threads + waiting)
         self._seconds = seconds
-        self._lock = Lock()
-        self._count = 0
 
     async def run(self, work: Callable[[], _R]) -> _R:
         """Return what work returns, or raise what it raises."""
-        with self._lock:
-            if self._count >= self._most:
-                raise Problem(503, "busy")
-            self._count += 1
+        if not self._places.acquire(blocking=False):
+            raise Problem(503, "busy")
         try:
             future = self._executor.submit(work)
         except BaseException:
-            self._done()
+            self._places.release()
             raise
-        future.add_done_callback(self._done)
+        future.add_done_callback(lambda _: self._places.release())
         result = asyncio.wrap_future(future)
         try:
             await asyncio.wait({result}, timeout=self._seconds)
@@ -81,10 +77,6 @@ class Pool:
     def close(self) -> None:
         """Accept no more work; running work continues."""
         self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def _done(self, _: object = None) -> None:
-        with self._lock:
-            self._count -= 1
 
 
 logger = logging.getLogger(__name__)

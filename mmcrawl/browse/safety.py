@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.replay.addresses import ALONE, REPLAY, Place, locked, place_of
+from mmcrawl.browse.replay.addresses import ALONE, PLACE, REPLAY, Place, locked
 
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY_SIGN = "~"
@@ -98,7 +98,7 @@ class _Guard:
                 scope["raw_path"] = REPLAY.encode() + raw[len(prefix) :]
             else:
                 scope.pop("raw_path", None)
-        Place(prefix, keyed).put_into(scope)
+        scope[PLACE] = Place(prefix, keyed)
         return scope, keyed
 
     # -- what is refused ----------------------------------------------------------------------
@@ -212,7 +212,7 @@ class _Marked:
     def __init__(self, send: Send, scope: Scope, origin: str) -> None:
         self._send, self._origin = send, origin
         self._replays = scope["path"].startswith(REPLAY)
-        self._locked = locked(keyed=place_of(scope).keyed)
+        self._locked = locked(keyed=scope[PLACE].keyed)
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

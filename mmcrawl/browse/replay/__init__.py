@@ -6,7 +6,6 @@ with lazy_imports(__name__):
     from mmcrawl.browse.replay.addresses import (
         Mode,
         archived_url,
-        original_headers,
         read_stamp,
         replay_address,
         replaying_links,

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from email.utils import formatdate
 from enum import StrEnum
 from math import floor
-from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import webencodings
@@ -27,7 +26,9 @@ from mmcrawl.archive.rewriting import Links
 REPLAY = "/replay/"
 """Path below which archived pages are served, and nothing else."""
 
-_PLACE = "mmcrawl.replay"
+PLACE = "mmcrawl.replay"
+"""In the scope of a request: the `Place` of its archived pages."""
+
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # years 1 to 9999
 _FILL = "00000101000000"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
@@ -59,15 +60,6 @@ class Place:
 
     path: str = REPLAY
     keyed: bool = False
-
-    def put_into(self, scope: dict[str, Any]) -> None:
-        """Let the handlers of a request know it."""
-        scope[_PLACE] = self
-
-
-def place_of(scope: Any) -> Place:
-    place = scope.get(_PLACE)
-    return place if isinstance(place, Place) else Place()
 
 
 def seconds(time: float) -> int:

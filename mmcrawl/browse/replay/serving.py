@@ -29,10 +29,12 @@ from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
     ALONE,
+    PLACE,
     REPLAY,
     History,
     Memento,
     Mode,
+    Place,
     archived_url,
     charset_label,
     declared_charset,
@@ -41,7 +43,6 @@ from mmcrawl.browse.replay.addresses import (
     http_date,
     locked,
     original_headers,
-    place_of,
     policy,
     read_stamp,
     replay_address,
@@ -226,7 +227,7 @@ class _Anything(Convertor[str]):
 class _Replay:
     def __init__(self, context: Context, request: Request) -> None:
         self._context, self._request = context, request
-        self._place = place_of(request.scope)
+        self._place: Place = request.scope[PLACE]
         self._origin = origin_of(request)
         self._headers: dict[str, str] = dict(ALONE)
         if request.headers.get("sec-fetch-dest") == "font":

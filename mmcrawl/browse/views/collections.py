@@ -1,7 +1,6 @@
 """Collections that people make of works: listed, ordered, described, and exported."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -30,8 +29,9 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
         raise Problem(404, "record", name=id_)
     part = arguments.list_page(len(one.members), _PER_PAGE)
     members = tuple(part.of(one.members))
-    with _opened(context) as collections:
-        works = {work.id: work for work in collections.works(replace(one, members=members))}
+    with context.catalogue.open() as records:
+        found = Collections(records).works(replace(one, members=members))
+        works = {work.id: work for work in found}
     exports = context.exports.of(one.id)
     return page(
         arguments,
@@ -48,8 +48,8 @@ def collection_page(context: Context, arguments: Arguments) -> Response:
 
 def download_export(context: Context, arguments: Arguments) -> Response:
     id_, format_ = arguments.text("id", longest=100), arguments.text("to", longest=100)
-    with _opened(context) as collections:
-        one = collections.find(id_)
+    with context.catalogue.open() as records:
+        one = Collections(records).find(id_)
     export = context.exports.find(one.id, format_)
     if export is None or export.made_at is None:
         raise Problem(404, "export")
@@ -66,7 +66,8 @@ def add_to_collection(context: Context, form: Form) -> str:
     context.catalogue.require(works)
     if not works:  # the whole list that the form stands below
         works = [entry.id for entry in context.catalogue.entries(asked(form))]
-    with _opened(context) as collections:
+    with context.catalogue.open() as records:
+        collections = Collections(records)
         id_ = form.text("collection", longest=100)
         if id_:
             collections.add(id_, works)
@@ -90,7 +91,8 @@ def change_collection(context: Context, form: Form) -> str:
         "delete": lambda all_: all_.delete(id_),
     }
     what = form.choice("do", tuple(doing), "say")
-    with _opened(context) as collections:
+    with context.catalogue.open() as records:
+        collections = Collections(records)
         doing[what](collections)
         if what == "delete":
             context.exports.remove(id_)
@@ -105,16 +107,10 @@ def change_collection(context: Context, form: Form) -> str:
 
 def export_collection(context: Context, form: Form) -> str:
     id_, format_ = form.text("id", longest=100), form.choice("to", exporter_names(), "folder")
-    with _opened(context) as collections:
-        one = collections.find(id_)
+    with context.catalogue.open() as records:
+        one = Collections(records).find(id_)
     context.exports.begin(one.id, format_)
     return form.to("/collection", id=one.id) + "#exports"
-
-
-@contextmanager
-def _opened(context: Context) -> Iterator[Collections]:
-    with context.catalogue.open() as records:
-        yield Collections(records)
 
 
 def _steps(form: Form, collection: Collection) -> int:

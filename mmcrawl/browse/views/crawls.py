@@ -72,7 +72,9 @@ def _shown(
         store=shown(context.options.store),
         crawls=crawls,
         again=_again(crawls) if runs and not wrong else None,
-        form=_form(context) if context.catalogue.can_keep else None,
+        can_start=context.catalogue.can_keep,
+        topics=[*own_topic_names(), *topic_names()],
+        algorithms=algorithm_names(),
     )
 
 
@@ -179,11 +181,6 @@ def _near(context: Context, found: FoundMedia) -> dict[str, Any]:
         "marks": found.near_name,
         "topic": topic if topic in topic_names() else "",  # that words can be added to
     }
-
-
-def _form(context: Context) -> dict[str, Any]:
-    topics = [*own_topic_names(), *topic_names()]
-    return {"topics": topics, "algorithms": algorithm_names()}
 
 
 def crawls_json(context: Context, _: Arguments) -> Response:
