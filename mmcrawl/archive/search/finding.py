@@ -43,6 +43,7 @@ ORDERS = ("relevance", "newest", "oldest")
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+Runs = tuple[Whole, Whole, Whole, Real]
 
 # Each column of a row takes its time: here four numbers are packed into one, and two into another.
 _RUNS = """
@@ -117,18 +118,20 @@ def find(
     *,
     most: int,
     everywhere: bool = False,
+    runs: Runs | None = None,
 ) -> Found:
     """Find the blocks that match, and their pages in order.
 
     Of pages that are in one group, by URL, only the first is kept. `most` pages will be looked at;
     behind these, equally good ones are in any order. Menus count like the rest if `everywhere`.
+    `runs` is what `runs_of` returns, if it is known already.
 
     Raises:
         SearchError: there is no such order.
     """
     if isinstance(order, str) and order not in ORDERS:
         raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
-    where, latest, first, score = _runs(db, query)
+    where, latest, first, score = runs or runs_of(db, query)
     pages_of_all = _distinct(where >> 32)
     told = ~_IS_BESIDE[latest >> 31 & 15]
     if query.words and not query.kind and not everywhere and told.any():
@@ -156,7 +159,7 @@ def find(
     )
 
 
-def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Real]:
+def runs_of(db: sqlite3.Connection, query: Query) -> Runs:
     """Return page and document, the latest run and the first version of each, and the score.
 
     The latest run of a block on a page says of what kind it is there, and which media it has.

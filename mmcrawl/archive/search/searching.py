@@ -8,12 +8,13 @@ import threading
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search.finding import Counts, Order, find
+from mmcrawl.archive.search.finding import Counts, Order, find, runs_of
 from mmcrawl.archive.search.hits import (
     ArchivedHit,
     Hit,
@@ -30,6 +31,8 @@ from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.store.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
+
+_QUERIES = 4  # whose matches are kept: of a large archive they take megabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class Search:
         self._read_only = read_only
         self._index = Index(path, read_only=read_only)
         self._updating = threading.Lock()
+        # Readers go on to the next page: what matches is kept until another connection writes.
+        self._runs = lru_cache(_QUERIES)(lambda db, _, query: runs_of(db, query))
 
     def __enter__(self) -> Self:
         return self
@@ -177,7 +182,10 @@ class Search:
             raise SearchError("limit and offset must not be negative")
         parsed = parse_query(query)
         with self._index.reading() as db:
-            found = find(db, parsed, order, collapse, most=offset + limit, everywhere=everywhere)
+            state: int = db.execute("PRAGMA data_version").fetchone()[0]
+            runs = self._runs(db, state, parsed)
+            most = offset + limit
+            found = find(db, parsed, order, collapse, most=most, everywhere=everywhere, runs=runs)
             shown = found.pages[offset : offset + limit]
             hits = hits_of(db, (*parsed.words, *parsed.topics), found, shown)
         there = still_there(self._archive, hits)
