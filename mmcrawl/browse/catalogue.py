@@ -157,7 +157,7 @@ class WorksOfStore:
         with self._lock:
             if self.can_keep and not self.is_describing:
                 command = ["works", "describe", *self.arguments]
-                self._programs[""] = Command(command, self.folder / "describing.log")
+                self._programs[""] = Command().begin(command, self.folder / "describing.log")
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""

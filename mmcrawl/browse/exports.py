@@ -72,7 +72,7 @@ class Exports:
             command = ["works", "export", "--collection", collection, "--to", format_]
             command += ["-o", str(target), *self._catalogue.arguments]
             said = target.with_name(f".{target.name}.said")
-            self._programs[key] = Command(command, said)
+            self._programs[key] = Command().begin(command, said)
             self._known[key] = Export(format_, _packed(target))
         Thread(target=self._finish, args=(key, target, said), daemon=True).start()
 

@@ -153,7 +153,7 @@ class TopicDesk:
                 command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
                 command += ["-a", f"archive={self._uri}"]
                 said = self._catalogue.folder / f"learning-{name}.log"
-                self.programs[name] = Command(command, said)
+                self.programs[name] = Command().begin(command, said)
 
 
 def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:

@@ -5,12 +5,13 @@ end is closed, by `end` or since the browser is gone, however it ended, the proc
 as by Ctrl-C: a crawl can go on later, and what an export has written so far is removed.
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mmcrawl.browse.arguments import Problem
 
@@ -18,21 +19,34 @@ _MOST = 4  # exports, or topics that are learnt: each takes a processor, and mem
 _PATIENCE = 20.0  # seconds for a crawl to end when the browser is ended
 _AGAIN = 60.0  # seconds after which one that was interrupted is so at any price
 
-_PROGRAM = """
-import os, signal, sys, threading, time
-from mmcrawl.commands.program import main
+_IDLE = 600.0  # seconds for which one that is ready waits to be told what to do
+_PROGRAM = f"""
+import importlib, json, os, select, signal, sys, threading, time
+
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+if not select.select([0], [], [], {_IDLE})[0]:
+    sys.exit()
+task = b""
+while not task.endswith(b"\\n"):
+    task += os.read(0, 1 << 16) or sys.exit()
+whole, said, *sys.argv[1:] = json.loads(task)
+file = os.open(said, os.O_WRONLY | os.O_APPEND)
+for output in (1, 2)[not whole:]:
+    os.dup2(file, output)
 
 def watch(thread):
     while os.read(0, 1):
         pass
     while True:  # an interruption in a callback, or while a module is loaded, is lost
         signal.pthread_kill(thread, signal.SIGINT)
-        time.sleep({again})
+        time.sleep({_AGAIN})
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 arguments = (threading.main_thread().ident,)
 try:
     threading.Thread(target=watch, args=arguments, daemon=True).start()
+    from mmcrawl.commands.program import main
     main()
 except KeyboardInterrupt:
     sys.exit(130)
@@ -40,25 +54,33 @@ except KeyboardInterrupt:
 
 
 class Command(subprocess.Popen[bytes]):
-    """A command that has begun.
+    """A command.
 
     Args:
-        said: File that is written what it says, and its results too if that is `whole`.
+        modules: That are loaded before it begins.
     """
 
-    def __init__(
+    def __init__(self, *modules: str) -> None:
+        super().__init__(
+            [sys.executable, "-c", _PROGRAM, *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C in the terminal is for the browser
+        )
+
+    def begin(
         self, arguments: Sequence[str], said: Path, mode: str = "wb", *, whole: bool = False
-    ) -> None:
+    ) -> Self:
+        """Begin it; what it says is written to a file, and its results too if that is `whole`."""
         said.parent.mkdir(parents=True, exist_ok=True)
-        with said.open(mode) as file:
-            super().__init__(
-                [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
-                stdin=subprocess.PIPE,
-                stdout=file if whole else subprocess.DEVNULL,
-                stderr=file,
-                start_new_session=True,  # Ctrl-C in the terminal is for the browser
-            )
+        said.open(mode).close()
         self._said = said
+        task = json.dumps([whole, str(said.absolute()), *arguments]).encode()
+        if self.stdin is not None:
+            self.stdin.write(task + b"\n")
+            self.stdin.flush()
+        return self
 
     @property
     def runs(self) -> bool:

@@ -12,14 +12,14 @@ from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
 from mmcrawl.browse.text import LANGUAGES, address, live_address, when
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.text.writing import xml_text
+from mmcrawl.text.writing import size_of, xml_text
 from mmcrawl.works.exporting.article import dublin_core
 from mmcrawl.works.exporting.exporter import file_path
 from mmcrawl.works.model import AUDIENCES
 
 _FILTERS = (
     *(texts.around, texts.duration, texts.long, texts.marked, texts.moment, texts.topic_words),
-    *(texts.readable, texts.short, texts.size, when, file_path, xml_text, dublin_core),
+    *(texts.readable, texts.short, when, file_path, xml_text, dublin_core),
 )
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
@@ -119,6 +119,7 @@ def _environment() -> Environment:
     for read in _FILTERS:
         environment.filters[read.__name__] = read
     environment.filters |= {
+        "size": lambda count: size_of(round(count)),
         "number": lambda value: f"{value:,}",
         "share": lambda value: f"{value:.0%}",
         "day": lambda time: when(time, "%Y-%m-%d"),

@@ -23,7 +23,6 @@ _ESCAPES = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _ACCEPTED = re.compile(r" *([a-z]+)(?:-[a-z0-9-]+)? *(?:; *q=([01](?:\.[0-9]*)?) *)?")
 _LONGEST = 4_000
 _AROUND = 120  # characters of unchanged text that are shown beside a change
-_SIZES = ("B", "kB", "MB", "GB", "TB")
 
 
 def plain(text: str) -> str:
@@ -94,19 +93,6 @@ def moment(time: float | None) -> Markup:
         return Markup.escape(said)
     exact = when(time, "%Y-%m-%dT%H:%M:%SZ")
     return Markup('<time datetime="{}">{} UTC</time>').format(exact, said)
-
-
-def size(count: float) -> str:
-    """Return bytes for people.
-
-    >>> size(0), size(1536), size(3_000_000)
-    ('0 B', '1.5 kB', '3.0 MB')
-    """
-    unit = 0
-    while count >= 1000 and unit + 1 < len(_SIZES):
-        count /= 1000
-        unit += 1
-    return f"{count:.1f} {_SIZES[unit]}" if unit else f"{count:.0f} {_SIZES[0]}"
 
 
 def duration(seconds: float) -> str:

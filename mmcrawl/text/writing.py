@@ -48,7 +48,7 @@ def size_of(count: int) -> str:
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+    return f"{count} B"
 
 
 def counted(number: int, what: str) -> str:

@@ -18,7 +18,8 @@ _BROWSER = """
 import sys, time
 from pathlib import Path
 from mmcrawl.browse import programs
-command = programs.Command(["shell", "-c", "__import__('time').sleep(300)"], Path(sys.argv[1]))
+words = ["shell", "-c", "__import__('time').sleep(300)"]
+command = programs.Command().begin(words, Path(sys.argv[1]))
 print(command.pid, flush=True)
 time.sleep(300)
 """
@@ -52,7 +53,8 @@ def test_a_command_ends_when_the_browser_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) -> None:
-    command = programs.Command(["shell", "-c", "__import__('time').sleep(300)"], tmp_path / "said")
+    words = ["shell", "-c", "__import__('time').sleep(300)"]
+    command = programs.Command().begin(words, tmp_path / "said")
     assert command.runs
     assert not command.is_ending
     command.end()
@@ -64,7 +66,7 @@ def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) ->
 
 
 def test_one_more_than_may_run_is_told_what_to_wait_for(tmp_path: Path) -> None:
-    command = programs.Command(["version"], tmp_path / "said")
+    command = programs.Command().begin(["version"], tmp_path / "said")
     begun = programs.Programs(dict.fromkeys(range(4), command))
     with pytest.raises(Problem) as caught:
         begun.require_room()
@@ -75,7 +77,16 @@ def test_one_more_than_may_run_is_told_what_to_wait_for(tmp_path: Path) -> None:
     begun.require_room()
 
 
+def test_a_command_that_is_ready_says_what_it_is_told_to_and_ends_if_it_is_told_nothing(tmp_path):
+    ready = programs.Command("scrapy.commands.crawl")
+    assert ready.begin(["version"], tmp_path / "said", whole=True).wait(HANG) == 0
+    assert (tmp_path / "said").read_text().startswith("Scrapy ")
+    idle = programs.Command()
+    idle.end()
+    assert idle.wait(HANG) == 0
+
+
 def test_a_command_that_is_left_alone_ends_by_itself(tmp_path: Path) -> None:
-    command = programs.Command(["version"], tmp_path / "said")
+    command = programs.Command().begin(["version"], tmp_path / "said")
     assert command.wait(HANG) == 0
     assert not command.runs

@@ -206,7 +206,9 @@ def test_a_list_becomes_a_collection_that_is_ordered_by_hand(client: TestClient)
 
 
 def test_few_exports_are_made_at_once(client: TestClient, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(programs, "_PROGRAM", "input()")  # which waits until it is ended
+    monkeypatch.setattr(
+        programs, "_PROGRAM", "import sys; sys.stdin.read()"
+    )  # waits until it is ended
     id_ = post(client, "/collections/add", name="All", held="yes").partition("id=")[2]
     for format in ("csv", "folder", "jsonl", "bagit"):
         post(client, "/collection/export", id=id_, to=format)

@@ -54,6 +54,7 @@ def _again(crawls: Sequence[CrawlNumbers]) -> int:
 
 
 def crawls_page(context: Context, arguments: Arguments) -> Response:
+    context.runs.prepare()
     return _shown(context, arguments, {}, {})
 
 
