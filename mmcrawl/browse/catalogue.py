@@ -103,7 +103,8 @@ class WorksOfStore:
 
     def counts(self, asked: Asked) -> tuple[int, Mapping[str, Counter[str]]]:
         """Return how many works are asked for, in all and by facet; the last are remembered."""
-        return self._counted(*self.index(), asked)
+        found: tuple[int, Mapping[str, Counter[str]]] = self._counted(*self.index(), asked)
+        return found
 
     def require(self, works: Sequence[str]) -> None:
         """Raise Problem (400) where one of some ids is of no work."""
