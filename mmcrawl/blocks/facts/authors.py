@@ -24,8 +24,8 @@ _NO_MARKS = re.compile(
 )
 _ANSWERS = re.compile(r"review|comment|answer")  # types of what readers wrote
 _BYLINE = re.compile(
-    r"^(?:(?:story|words|text|article|report|posted|written|published|reviewed|contributed)\s+)?"
-    r"(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s{0,99}[:：]?\s{1,99}(?P<name>.{3,120})",
+    r"^(?:(?:story|words|text|article|report|(?:posted|published)(?: on .{4,40})?|written|reviewed|"
+    r"contributed)\s+)?(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s{0,99}[:：]?\s{1,99}(?P<name>.{3,120})",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
@@ -79,16 +79,17 @@ _CHINESE_TELLS = re.compile(r"[0-9：:]|查看|返回|时间|日期|阅读|评�
 _NO_NAME = re.compile(
     r"https?:|www\.|@|…|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
     r"unknown|anonymous|none|null|n/a|about|home|posted|share|read more|view all|more|comments?|"
-    r"undefined|super ?user|wordpress|follow|contributor|name|content|get in touch|contact(?: us)?|"
-    r"佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
+    r"undefined|sponsored|super ?user|wordpress|follow|contributor|name|content|get in touch|"
+    r"contact(?: us)?|佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
     r"总篇数|匿名|管理员|本站|网络|原创|小编|整合|报道|综合|暂无简介)$",
     re.IGNORECASE,
 )
 _ROLES = re.compile(
     r"\b(?:editor|reporter|correspondent|writer|journalist|contributor|columnist|producer|manager|"
-    r"director|redakt\w+|staff|ceo|founder|phd|ph\.d\.?|m\.?d\.?|rdn?|jr\.?|mba|esq|rn|dvm|vp)\b",
+    r"director|redakt\w+|staff|ceo|founder|officer|analyst|vp)\b",
     re.IGNORECASE,
 )
+_SUFFIX = re.compile(r"phd|ph\.d\.?|m\.?d\.?|rdn?|ld|jr\.?|mba|esq|rn|dvm", re.IGNORECASE)
 _LONGEST = 60  # characters of a name
 _LONGEST_BYLINE = 1_000
 _MOST = 20
@@ -119,7 +120,9 @@ class AuthorReader:
         fallback: tuple[tuple[str, ...], str] = (), ""
         for source, written in self._places():
             names = tuple(dict.fromkeys(names_in(written)))[:_MOST]
-            if names and not all(map(self._is_no_person, names)):
+            # The "and" in an organisation's name parts no names.
+            whole = {_letters(one) for one in written}
+            if names and not (all(map(self._is_no_person, names)) or whole <= self._organisations):
                 return names, source
             if names and not fallback[0]:
                 fallback = names, source
@@ -294,9 +297,9 @@ def _is_name(name: str) -> bool:
 
 
 def _is_role(name: str) -> bool:
-    """Whether nothing but a role is left of it, as of ``Senior Reporter``."""
+    """Whether nothing but a role is left of it, as of ``Senior Reporter``, or a suffix."""
     words = name.split()
-    return len(words) <= 3 and bool(_ROLES.search(words[-1]))
+    return len(words) <= 3 and bool(_ROLES.search(words[-1]) or _SUFFIX.fullmatch(name))
 
 
 def _turned(name: str) -> str:
