@@ -1,4 +1,4 @@
-"""What an archived page needs to be seen, as far as the archive has it."""
+"""What an archived page needs to be displayed, as far as the archive holds it."""
 
 from collections import deque
 from collections.abc import Iterator

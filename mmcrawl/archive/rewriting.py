@@ -1,11 +1,11 @@
-"""HTML and SVG whose links lead to archived pages; all other bytes stay as they came.
+"""Rewrites links in HTML and SVG so that they lead to archived pages; all other bytes stay
+unchanged.
 
-Only the values of attributes, and style sheets, are replaced, by their places: a page's own markup,
-faulty as it may be, reaches the browser unchanged. What the rewriter does not find, or finds where
-a browser does not, is no hole where a policy comes with the page, as in replay: nothing but the
-archive may be asked for. What opens a connection, though nothing is asked through it, is no request
-to every browser: links that connect in advance, and frames, are rewritten wherever they might be
-markup.
+Only attribute values and style sheets are replaced, at their byte positions, so a page's markup
+reaches the browser as it came, faults included. A link that the rewriter misses is no leak in
+replay, where a content security policy allows requests to the archive only. Browsers do not apply
+that policy to every connection, so links that connect in advance, and frames, are rewritten
+wherever they might be markup.
 """
 
 import re

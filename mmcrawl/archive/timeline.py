@@ -1,11 +1,11 @@
-"""What was seen of a URL at a time: its versions and the visits between are one line.
+"""What was seen of a URL over time: one line of its versions and the visits in between.
 
-A version with an older time may be stored late, between a version and a later visit that found
-that one unchanged. The visit names what it saw, so it is asked first. What is stored late and is
-equal to what was seen next is a visit too, of a version that was captured after it.
+A version may be stored out of order: between an older version and a later visit that found that
+version unchanged. Such a visit names the version it saw, so it has precedence. A capture stored out
+of order that equals what was seen next is also a visit, of a version captured after it.
 
-Of several events at one time the one stored last counts. A visit comes before the versions of its
-time: whatever was compared with one of those, and was equal, was not noted again.
+If several events have the same time, the one stored last counts. A visit precedes the versions of
+its time: if it had been compared with one of them and been equal, it would not have been recorded.
 """
 
 from __future__ import annotations

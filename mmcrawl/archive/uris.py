@@ -1,4 +1,4 @@
-"""Where the archive of a crawl is: named, or beside the store of the crawl."""
+"""The URI of a crawl's archive: as given, or beside the store of the crawl."""
 
 from __future__ import annotations
 

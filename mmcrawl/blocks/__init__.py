@@ -1,9 +1,9 @@
 """A page cut into blocks: byte ranges of the page as received, each with a kind and a topic.
 
 :func:`partition` cuts a page by one of several methods. They differ only in where they cut; what
-is archived, labelled, ranked and searched works over the blocks of any of them.
-:func:`page_content` gives what a page says: headline, main text, comments, related links, and facts
-(authors, dates, site, licence).
+archives, labels, ranks and searches works on the blocks of any of them. :func:`page_content`
+extracts the content: headline, main text, comments, related links, and facts (authors, dates, site,
+licence).
 """
 
 from mmcrawl.lazy import lazy_imports

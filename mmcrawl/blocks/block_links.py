@@ -1,4 +1,4 @@
-"""The links of blocks: what is known of each link is found once, and a block has the sum of it."""
+"""The links of blocks: features are computed once for each link, and summed for each block."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The blocks of a page drawn over the page, as one HTML file that is safe to open.
+"""Draws the blocks of a page over the page, as one HTML file that is safe to open.
 
-The file is a page of ours: a legend, the list of the blocks, and a frame with a copy of the page in
-which every block is outlined in the colour of its kind and says what it is when pointed at. Nothing
-of the page can act, by three means, each enough for most of what a page may try:
+The file has a legend, the list of the blocks, and a frame with a copy of the page in which every
+block is outlined in the colour of its kind and described on hover. Nothing of the page can act, for
+three reasons, each of which stops most attempts alone:
 
-* the copy is made anew of the page's elements and text (:mod:`mmcrawl.blocks.safe_copy`): it has
+* the copy is made anew from the page's elements and text (:mod:`mmcrawl.blocks.safe_copy`): it has
   no scripts, no handlers, no addresses;
-* the frame is sandboxed: no scripts, forms, pop-ups, downloads, refreshing;
-* a content security policy forbids every request, from our page and from the frame, which inherits
-  it: what a style sheet asks for is not fetched.
+* the frame is sandboxed: no scripts, forms, pop-ups, downloads or refreshes;
+* a content security policy forbids every request, also from the frame, which inherits it: what a
+  style sheet asks for is not fetched.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the model of kinds reads of each block of a page: numbers, most of them between 0 and 1.
+"""The features by which the model of kinds judges a block: numbers, most of them between 0 and 1.
 
-A block is told by where it stands, by what it holds, by the words of its own text, of its links and
-of the heading above it, and by what stands right before and behind it.
+They describe where a block stands, what it holds, the words of its own text, of its links and of
+the heading above it, and its neighbours before and after.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What each block of a page is, as a small model says that was trained on labelled blocks.
+"""The kind of each block of a page, by a small model trained on labelled blocks.
 
 Two sets of networks with one hidden layer each, softmax over their outputs, and their means. The
-first tells the headline, the topic, links to more on it and readers' comments from all else; the
-second, of what else a block is. What they read is :func:`kind_features`, and what the rules of
-:mod:`mmcrawl.blocks.kinds` would have said. Then blocks are weighed with those around them: how
-often a block of one kind follows one of another is part of the model, and the forward-backward
-algorithm for hidden Markov models (Rabiner 1989, section III) makes probabilities of both.
+first separates the headline, the topic, links to more on it and readers' comments from everything
+else; the second tells the kinds of the rest. Their input is :func:`kind_features` and the verdict
+of the rules of :mod:`mmcrawl.blocks.kinds`. Then blocks are weighed with their neighbours: the
+model includes how often a block of one kind follows one of another, and the forward-backward
+algorithm for hidden Markov models (Rabiner 1989, section III) combines both into probabilities.
 
-The weights stand in ``kind_model.npz`` beside this module, arrays of numbers only;
-``tools/train_kind_model.py`` makes the file and says how well it does on sites it has not seen.
+The weights are in ``kind_model.npz`` beside this module, arrays of numbers only;
+``tools/train_kind_model.py`` makes the file and measures it on sites it has not seen.
 """
 
 from __future__ import annotations

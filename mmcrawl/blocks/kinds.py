@@ -1,12 +1,12 @@
-"""What each block of a page is: the rules of Wang & Zhu 2012, section 3, as readers would say them.
+"""The kind of each block of a page, by the rules of Wang & Zhu 2012, section 3, in readers' terms.
 
-Where a block stands counts first: in the middle of the page, near it (in the same article), or in
-a bar, box or foot that tags, roles and classes name. Then, what it holds: links or text, much or
-little, and whose words. At last, what stands around it: a heading is what it heads.
+The place of a block counts first: in the middle of the page, near it (in the same article), or in a
+bar, box or foot that tags, roles and classes name. Its contents come second: links or text, much or
+little, and whose words. Its neighbours come last: a heading has the kind of what it heads.
 
-Text that belongs to no kind of the paper takes the kind of its place: at the head and at the sides
-navigation, at the foot copyright; so does the line with author and date, which is of use to the
-site's order and not to the text.
+Text that belongs to no kind of the paper takes the kind of its place: navigation at the head and
+the sides, copyright at the foot. So does the line with author and date, which helps the site's
+order, not the text.
 """
 
 from __future__ import annotations

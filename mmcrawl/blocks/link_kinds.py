@@ -1,4 +1,4 @@
-"""In which kind of block each link of a page stands."""
+"""The kind of the block in which each link of a page stands."""
 
 from __future__ import annotations
 

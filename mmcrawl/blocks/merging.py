@@ -1,7 +1,7 @@
-"""A page's blocks put together again: its topic text, and the links that go with it.
+"""Merges a page's blocks: into its topic text, and the links that belong to it.
 
-Wang & Zhu 2012, section 3, steps 1 to 5: a page cut finely has many small blocks; those of one text
-are merged, those that only help to get around are kept apart, and noise is dropped.
+Wang & Zhu 2012, section 3, steps 1 to 5: a finely cut page has many small blocks. Those of one text
+are merged, navigation is kept apart, and noise is dropped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Metadata of a page by rules that an administrator gives (Song et al. 2008, section 3.1).
+"""Metadata of a page by an administrator's rules (Song et al. 2008, section 3.1).
 
-A rule says where a page has what is to be noted of it, and has a name.
+A rule has a name and says where on a page its value stands.
 """
 
 from __future__ import annotations

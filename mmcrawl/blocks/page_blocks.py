@@ -1,8 +1,8 @@
-"""The blocks of a page among each other: where each stands, and what stands in it.
+"""The blocks of a page in relation to each other: where each stands, and what it holds.
 
-All that the rules for kinds ask about a block, answered from what is known of it and of the page.
-Nothing is rendered: the *middle* is the element with most of the text, and *near* it
-is what stands in the same article, or between the headline and the text.
+Everything that the rules for kinds ask about a block, answered from the block and the page. Nothing
+is rendered: the *middle* is the element with most of the text, and *near* it is what stands in the
+same article, or between the headline and the text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A page cut into blocks, and put together again.
+"""Cuts a page into blocks, and puts it together again.
 
 A *block* is a byte range of the page as received; the *layout* is what stands between the blocks
-(Song et al. 2008, definitions 1 to 5). Whatever the method and whatever the bytes, the pieces of
-the layout and the blocks, in order, are the page.
+(Song et al. 2008, definitions 1 to 5). For any method and any bytes, the pieces of the layout and
+the blocks, in order, are the page.
 """
 
 from __future__ import annotations

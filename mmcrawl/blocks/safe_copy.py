@@ -1,12 +1,12 @@
 """A copy of a page that shows what it looks like and does nothing else.
 
-The copy is written anew from the page's tree, by lists of what is let through: elements that only
-lay out text, attributes that only say how they look. Scripts, frames, forms' targets, addresses of
-any kind, and every other thing that a page could act with have no way into it, however the page
-hides them: what the copy holds was not cut out of the page's markup but made from its nodes.
+The copy is written from the page's tree by lists of what is allowed: elements that only lay out
+text, attributes that only describe their look. Scripts, frames, targets of forms, addresses of any
+kind and everything else by which a page could act have no way into it, however the page hides them:
+the copy is made from nodes, not cut out of the page's markup.
 
-Style sheets that stand in the page are kept, for its look; they may ask for other files with
-``url()``. Show a copy only where a content security policy forbids that, as
+Style sheets inside the page are kept for its look; they may ask for other files with ``url()``.
+Show a copy only where a content security policy forbids that, as
 :func:`mmcrawl.blocks.drawing.draw` does.
 """
 

@@ -1,7 +1,7 @@
-"""Elements of a page that a CSS selector matches, as the bytes they stand on.
+"""Elements of a page that match a CSS selector, as byte ranges.
 
-The selector is asked of the page's own tree, so that its answers are ranges of the body; a parser
-that repairs the page would not know where an element stands.
+The selector runs on the page's own tree, so its results are ranges of the body; a parser that
+repairs the page would not know where an element stands.
 """
 
 from __future__ import annotations

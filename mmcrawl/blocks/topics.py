@@ -1,9 +1,9 @@
-"""What a block is about, in a few words (Song et al. 2008, section 2.2).
+"""The topic of a block in a few words (Song et al. 2008, section 2.2).
 
-A topic is *found*, where the block shows one: text in the largest type, standing alone at the
-front, or of a colour of its own. Else it is *extracted* from the block's words. Either depends on
-nothing but what stands in the block: not on the type and colours of the page around it, nor on the
-encoding. The same content has the same topic, always.
+A topic is *found* where the block shows one: text in the largest type, standing alone at the front,
+or of a colour of its own. Otherwise it is *extracted* from the block's words. Both depend only on
+the content of the block, not on the type and colours of the page around it, nor on the encoding, so
+equal content always has the same topic.
 """
 
 from __future__ import annotations

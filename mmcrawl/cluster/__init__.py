@@ -1,9 +1,10 @@
-"""One crawl worked on by several processes, on one machine or many.
+"""One crawl by several processes, on one machine or many.
 
-What they have in common is the *shared store*, a file or a database. The web is divided into
-partitions by hosts. A worker has a lease of some of them, each a crawl of its own in a local file,
-and writes what changes there into the log of the partition, from which another worker takes over
-when it is gone. Links to other partitions are sent as messages. docs/protocol.md is the protocol.
+The processes share the *shared store*, a file or a database. The web is divided into partitions by
+hosts. A worker holds leases of some partitions. Each partition is a crawl of its own in a local
+file; the worker writes its changes to the partition's log, from which another worker continues when
+this one is gone. Links to other partitions are sent as messages. docs/protocol.md describes the
+protocol.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,12 +1,12 @@
-"""Which rows of the partitions in a worker's store have changed, and putting such rows elsewhere.
+"""Finds the rows of a partition that have changed, and writes such rows to another store.
 
-A partition is a job in the worker's SQLite store, under its number. Triggers note what changes
-there; what has changed since it was asked last is a `Rows` for each partition. Rows put in place of
-what was there, in the order in which they were taken, make the same partition again: so a log of
-them needs nobody who understands it, and may be read twice.
+A partition is a job in the worker's SQLite store, under its number. Triggers note changes; `Rows`
+holds what has changed in a partition since the last call. Writing such rows over the existing ones,
+in the order in which they were taken, rebuilds the partition. So a log of them needs no
+interpretation, and may be read twice.
 
-Scores are left out: they change all the time, and follow from the rest when a partition is taken
-over (the first one of a link is with its row). A link that is being fetched is noted as waiting.
+Scores are left out: they change all the time, and are recomputed when a partition is taken over
+(the first score of a link is in its row). A link that is being fetched is noted as waiting.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""How what lies in the shared store as bytes is written: compressed, and read with care."""
+"""Bytes in the shared store: compressed when written, checked when read."""
 
 import json
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""The crawl of one partition of the web: a whole one, that hears of pages of other partitions."""
+"""The crawl of one partition of the web: a complete crawl that also learns of pages elsewhere."""
 
 import time
 from collections.abc import Iterator, Sequence

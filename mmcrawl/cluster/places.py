@@ -1,4 +1,4 @@
-"""Which partition of a crawl an address belongs to, and what the workers of a crawl agree on."""
+"""The partition of an address, and the settings that all workers of a crawl must share."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,8 +1,8 @@
-"""What the commands of mmcrawl have in common.
+"""Shared by all commands of mmcrawl.
 
-What goes wrong is one line and an exit code. What names a crawl, its archive or a topic every
-command takes as `-a NAME=VALUE`, as `scrapy crawl` does, and as `--name VALUE`. A subcommand shows
-and takes its own options alone.
+An error is one line and an exit code. Every command takes the crawl, its archive and its topic as
+`-a NAME=VALUE`, as `scrapy crawl` does, and as `--name VALUE`. A subcommand shows and accepts only
+its own options.
 """
 
 import argparse

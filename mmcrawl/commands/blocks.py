@@ -1,4 +1,4 @@
-"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn; and its content."""
+"""`scrapy blocks URL-or-file`: the blocks of a page as a table, as JSON, drawn; and its content."""
 
 import argparse
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""`scrapy collect`: the media that a crawl found are kept, and told of."""
+"""`scrapy collect`: collects the media that a crawl found, and reports the outcome."""
 
 import argparse
 from collections.abc import Callable, Sequence

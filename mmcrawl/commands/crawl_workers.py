@@ -1,7 +1,7 @@
-"""`-a workers=N`: a process that starts the workers of a crawl, and those again that die.
+"""`-a workers=N`: a process that starts the workers of a crawl, and restarts those that die.
 
-The workers are this command once more, in sessions of their own, with `WORKER` in their
-environment. Should this process die, they finish; the same command joins them, or goes on.
+The workers run the same command, in sessions of their own, with `WORKER` in their environment. If
+this process dies, they finish; the same command joins them, or continues.
 """
 
 from __future__ import annotations

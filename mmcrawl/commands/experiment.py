@@ -1,4 +1,4 @@
-"""`scrapy experiment`: which algorithm finds the most on a stored web, in tables and figures."""
+"""`scrapy experiment`: compares algorithms on a stored web, in tables and figures."""
 
 import argparse
 import os

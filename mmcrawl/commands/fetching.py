@@ -1,4 +1,4 @@
-"""A page, fetched through Scrapy's engine by a crawl's rules."""
+"""Fetches a page through Scrapy's engine by a crawl's rules."""
 
 import argparse
 import os

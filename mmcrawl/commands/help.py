@@ -1,4 +1,4 @@
-"""`scrapy help`: what the commands are, and what one of them, or a spider, can be told."""
+"""`scrapy help`: lists the commands, and the options of a command or a spider."""
 
 import argparse
 import sys

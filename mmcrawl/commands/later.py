@@ -1,8 +1,8 @@
-"""Commands are loaded when they are called.
+"""Loads commands when they are called.
 
-To run one command, Scrapy imports and makes all of them, which costs half a second of CPU for ours.
-So each module of this package is one in name only until a name of it is asked for, and beside each
-`Command`, which Scrapy would not see there, stands a `Later` that becomes one.
+To run one command, Scrapy imports and instantiates all of them, which costs half a second of CPU
+for ours. So each module of this package is an empty stand-in until a name of it is used, and
+instead of each `Command` Scrapy sees a `Later` that becomes one.
 """
 
 import sys

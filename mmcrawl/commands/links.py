@@ -1,4 +1,4 @@
-"""`scrapy links`: the links of a crawl, and why one was fetched when it was, or was not."""
+"""`scrapy links`: the links of a crawl, and why one was or was not fetched."""
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`scrapy parse`: what a spider finds on one page; no crawl begins."""
+"""`scrapy parse`: what a spider finds on one page, without starting a crawl."""
 
 import argparse
 import time

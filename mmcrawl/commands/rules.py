@@ -1,4 +1,4 @@
-"""`scrapy rules export` and `test URL…`: rules for addresses, a crawl's own and a file's."""
+"""`scrapy rules export` and `test URL…`: URL rules, a crawl's own and a file's."""
 
 import argparse
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""`scrapy seeds find --from START…` and `scrapy seeds check FILE`: where to begin, and whether."""
+"""`scrapy seeds find --from START…` and `scrapy seeds check FILE`: finds seeds, and checks them."""
 
 import argparse
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """`scrapy stick`: from a topic to a folder that opens by itself: crawl, collect, describe, export.
 
-Each step is the command of its name, in a process of its own since Scrapy runs once in one. What
-they work on stands in a folder beside the stick, so that the same command goes on where it was
-stopped. Once the stick is there, the next run crawls anew, as another job of the same store.
+Each step is the command of its name, in a separate process since Scrapy runs only once in one. The
+working files are in a folder beside the stick, so the same command continues where it was stopped.
+Once the stick is complete, the next run crawls again, as another job of the same store.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What `scrapy topic learn` does: a topic made of examples."""
+"""`scrapy topic learn`: makes a topic from examples."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`scrapy workers`: the shared crawls of a store, and who works on them."""
+"""`scrapy workers`: the shared crawls of a store, and their workers."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""One crawl without Scrapy, from checked arguments to a job that goes on where it stopped.
+"""One crawl without Scrapy, from checked arguments to a job that continues where it stopped.
 
-:class:`FocusedParams` checks what a user said; :class:`CrawlSetup` is what a crawl is made of apart
-from its store; :class:`CrawlJob` (`job.py`, begin there) is the crawl. Whoever fetches asks it for
-the `next` link, has a page judged, and reports the page or the failure. The report passes through
-`intake.py`: which links are admitted, what is new, what the scorer says of them.
+:class:`FocusedParams` checks the user's arguments; :class:`CrawlSetup` holds what a crawl is made
+of apart from its store; :class:`CrawlJob` (`job.py`, begin there) is the crawl. The fetcher asks it
+for the `next` link, has a page judged, and reports the page or the failure. The report passes
+through `intake.py`: which links are admitted, what is new, which scores the scorer gives.
 
-A page, its links, what was found and all changed scores become durable in one commit, so a crawl
-that is killed loses no more than the pages since the last one, and fetches them again. A job keeps
-its arguments: one that goes on with others is refused. `history.py` reads back what happened, and
-`why.py` tells of one link why it was fetched when it was.
+A page, its links, the findings and all changed scores become durable in one commit, so a killed
+crawl loses only the pages since the last commit, and fetches them again. A job keeps its arguments;
+continuing it with others is refused. `history.py` reads back what happened, and `why.py` explains
+why a link was fetched when it was.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,7 +1,7 @@
-"""What is stored is read for hosts that may be worth a crawl, and each is scored with reasons.
+"""Finds hosts that may be worth a crawl in stored data, and scores each with reasons.
 
-An archive and the WARC files tell pages, a crawl its links that were not fetched, CDX files and
-lists addresses.
+An archive and WARC files yield pages, a crawl yields the links it did not fetch, CDX files and
+lists yield addresses.
 """
 
 from __future__ import annotations

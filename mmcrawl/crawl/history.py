@@ -1,6 +1,6 @@
-"""The history of a crawl's links: where seeds led, and a replay of all outcomes.
+"""The history of a crawl's links: the origin of each seed, and a replay of all outcomes.
 
-A crawl that is taken up again tells algorithm and bounds what happened, in that order.
+When a crawl is continued, the algorithm and the limits receive the outcomes again, in order.
 """
 
 import logging

@@ -1,6 +1,7 @@
-"""Which links of a page come into the frontier, and as what.
+"""Which links of a page enter the frontier, and with which properties.
 
-Whether pages are relevant, as far as the crawl knows: media of a whole site count for none.
+It also decides whether pages count as relevant for the crawl: media found on every page of a site
+do not count.
 """
 
 import logging

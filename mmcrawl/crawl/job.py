@@ -1,7 +1,7 @@
 """One crawl, without the network: frontier, scoring, topic test and findings working together.
 
-Whoever fetches pages (Scrapy's scheduler here, anything in a test) asks for the `next` link and
-reports what became of it; all that follows from the report becomes durable in one commit.
+The fetcher (Scrapy's scheduler, or a test) asks for the `next` link and reports the outcome;
+everything that follows from the report becomes durable in one commit.
 """
 
 import logging

@@ -1,17 +1,17 @@
 """When an address that only a sitemap or a feed names becomes a link of the crawl.
 
-A sitemap names all pages of a site at once and says next to nothing of them. As links among others
-they are harmful: they are alike to every algorithm, so that the crawl turns to them by chance; and
-as they are known then, what pages say of them later (anchor, place, title of the list) is lost. So
+A sitemap names all pages of a site at once and says almost nothing about them. Mixed with other
+links they do harm: every algorithm sees them as alike, so the crawl turns to them by chance, and
+once they are links, what pages say of them later (anchor, place, title of the list) is lost. So
 they wait in the store, and become links
 
-* when a page links to them: then they are ordinary links, with what the list says of them added;
-* a few at a time, when addresses of their place (`place_of`) were fetched, and held what is looked
-  for more often than other pages did; of addresses with media, as the list says, some are tried;
+* when a page links to them: they are ordinary links then, with what the list says added;
+* a few at a time, when addresses of the same place (`place_of`) were fetched and were relevant more
+  often than other pages; of addresses listed with media, some are tried;
 * when nothing else waits.
 
-Media that a list says a page shows are the list's until that page is fetched and is relevant; then
-they are the page's.
+Media that a list attributes to a page count as found in the list until that page is fetched and is
+relevant; then they count as found on the page.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""The spider's arguments, checked: a wrong value is one sentence that says what it may be."""
+"""Checks the spider's arguments: a wrong value gives one sentence that says which values are
+allowed.
+"""
 
 import hashlib
 import json

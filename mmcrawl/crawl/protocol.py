@@ -1,4 +1,4 @@
-"""What whoever fetches pages asks of a crawl, and tells it."""
+"""The interface between a fetcher and a crawl."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

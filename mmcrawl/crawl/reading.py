@@ -1,8 +1,8 @@
-"""Reading the pages of a crawl, each once and as one tree, beside the crawl.
+"""Reads the pages of a crawl in a separate process, each once and as one tree.
 
-To parse a page and cut it into blocks takes longer than all else that a crawl does with it, and
-threads share one interpreter: a process of its own does it, where there is a core for it. A page
-that cannot be cut goes on without blocks; the crawl never waits for a process that is gone.
+Parsing a page and cutting it into blocks takes longer than everything else a crawl does with it,
+and threads share one interpreter. So a process of its own does it, if there is a core for it. A
+page that cannot be cut continues without blocks; the crawl never waits for a dead process.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""Reports of fetched pages, and where a crawl stands, in numbers.
+"""Reports of fetched pages, and the state of a crawl in figures.
 
-A report holds plain values: all that can be worked out from the page alone, so that the process
-that parses a page need not be the one that takes it into the frontier.
+A report holds plain values: everything that can be computed from the page alone. So the process
+that parses a page need not be the one that adds it to the frontier.
 """
 
 import json

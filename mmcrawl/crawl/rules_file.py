@@ -1,13 +1,13 @@
-"""Files of rules for addresses, as a person writes them and a crawl exports them.
+"""Files of URL rules, as a person writes them and a crawl exports them.
 
-One rule a line, the first that matches an address counts:
+One rule a line; the first that matches an address counts:
 
     # PATTERN                            [WEIGHT] [topic=NAME]    # remarks
     http://h.test/lessons/*/film.htm     9
     re:^https?://[^/]+/media/[0-9]+      5        topic=physics-senior
     http://h.test/forum/**               never
 
-Patterns are said in `mmcrawl.scoring.pinned_rules`.
+`mmcrawl.scoring.pinned_rules` describes the patterns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What a crawl is made of, apart from its store: of what a user says, or of what a store tells."""
+"""What a crawl is made of, apart from its store: built from a user's arguments, or from a stored
+job.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -1,4 +1,6 @@
-"""What users say of an archive, where it is, and points in time; and of collecting media."""
+"""Arguments that several spiders share: the archive, its place, points in time, collecting
+media.
+"""
 
 import re
 from collections.abc import Callable
@@ -22,9 +24,6 @@ from mmcrawl.media.sizes import ALL, Budget, as_size, as_sizes
 from mmcrawl.store.uris import is_server
 from mmcrawl.text.media_kinds import CHINESE, KINDS, kind_named
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-
-# -- What the arguments of all spiders and commands share: stores, webs, kinds, and what is said
-# of
 
 DEFAULT_STORE = "sqlite:///crawl.db"
 

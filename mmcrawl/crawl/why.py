@@ -1,4 +1,4 @@
-"""Why a page was fetched when it was, and why another one was not."""
+"""Why one page was fetched when it was, and why another was not."""
 
 from __future__ import annotations
 

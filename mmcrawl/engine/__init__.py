@@ -2,12 +2,12 @@
 
 `crawls.py` reads the settings into one :class:`Configuration` and opens the job. `scheduler.py`
 (begin there) hands out the best waiting link of a host that is free (`hosts.py`), and `requests.py`
-carries the link's id through retries and redirects. `answers.py` decides what came back,
-`discovery.py` what sitemaps and feeds add. `commits.py` holds back what was learnt from a page
-until the page is stored. `components.py` lists all parts, which spiders bring into any project.
+carries the link's id through retries and redirects. `answers.py` classifies responses,
+`discovery.py` adds what sitemaps and feeds list. `commits.py` delays a commit until its pages are
+stored. `components.py` lists all parts, which our spiders bring into any project.
 
 Private addresses are refused on the resolved address, before connecting, for every kind of request
-(`downloads.py`). What a person sees of a crawl is in `mmcrawl.commands.terminal`.
+(`downloads.py`). `mmcrawl.commands.terminal` shows a crawl to its user.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,7 +1,7 @@
-"""What an answer is, whatever its address ends in: a page, a playlist, a medium, or none of them.
+"""What a response is, whatever its address ends in: a page, a playlist, a medium, or none of them.
 
-Its type tells, the file name it is sent under, and its first kilobyte. More is not downloaded of
-what is no page: a crawl learns that a medium is there, and a collection fetches it.
+Its type, the file name it is sent under and its first kilobyte decide. If it is no page, nothing
+more is downloaded: a crawl notes the medium, and a collection fetches it.
 """
 
 import logging

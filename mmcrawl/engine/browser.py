@@ -1,8 +1,8 @@
-"""Pages as a browser makes them: Chromium, driven by Playwright, that never connects to anything.
+"""Pages as a browser renders them: Chromium, driven by Playwright, which never connects by itself.
 
-Whatever a page asks for is fetched by Scrapy's downloader, as pages are: with its robots.txt,
-delays, guard of private addresses, stored web. What only a person looks at (pictures, fonts, films)
-is not fetched, frames are links of their own, and nothing is downloaded.
+Everything a page requests is fetched by Scrapy's downloader, with its robots.txt, delays, guard of
+private addresses and stored web. What only a person looks at (pictures, fonts, films) is not
+fetched, frames are links of their own, and nothing is downloaded.
 """
 
 from __future__ import annotations

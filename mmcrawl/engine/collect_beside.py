@@ -1,8 +1,8 @@
-"""Media are collected while a crawl runs, by a process of its own: `-a download=all`.
+"""Collects media while a crawl runs, in a separate process: `-a download=all`.
 
-It reads the crawl's store, so that the crawl is not slowed and nothing is lost whoever is killed.
-When the crawl has ended, it is waited for until all that was found has come; Ctrl-C leaves the rest
-for another time. A process whose crawl is gone ends at once.
+It reads the crawl's store, so that the crawl is not slowed and a kill of either loses nothing. When
+the crawl ends, it waits until everything found has been fetched; Ctrl-C leaves the rest for another
+time. If the crawl dies, the process ends at once.
 """
 
 import json

@@ -1,9 +1,8 @@
-"""When what was reported of pages becomes durable: each second, once the archive has the pages.
+"""When reported pages become durable: every second, once the archive holds the pages.
 
-The crawl learns from a page while it is stored, so that the next links are chosen by it and the
-archive has its time: it stores many at once. In the crawl's store a page counts as crawled when the
-archive has it; so a commit waits until those that were reported are stored, and reports of others
-that are not stored wait for the commit.
+The crawl learns from a page while the page is being stored, so the next links benefit from it and
+the archive can store many pages at once. A page must not count as crawled before the archive has
+it. So a commit waits until all reported pages are stored, and further reports wait for the commit.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
-"""The parts of Scrapy that our own spiders exchange; every other spider keeps Scrapy's.
+"""The parts of Scrapy that our own spiders replace; every other spider keeps Scrapy's.
 
-They are not in `mmcrawl.settings`, which holds for `scrapy shell`, `fetch`, `bench` and the spiders
-that `scrapy genspider` makes as well: those have no crawl that a frontier could work on. What is in
-there our spiders take with them into other people's projects.
+They are not in `mmcrawl.settings`, which also applies to `scrapy shell`, `fetch`, `bench` and
+spiders made by `scrapy genspider`: those have no crawl for a frontier. Our spiders take these parts
+with them into other people's projects.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""From arguments and settings to an open crawl."""
+"""Opens a crawl, from arguments and settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,11 +1,11 @@
 """Sitemaps, feeds and the like of the seeds' hosts, fetched as links of the frontier.
 
-So they obey robots.txt, the guard of private addresses, delays and bounds as pages do, are fetched
-once, and are taken up again with the crawl. They come before pages: robots.txt, which names
-sitemaps, then these, then the first of those that an index names; further ones when nothing else
-waits. Where robots.txt names none and neither usual place has one, some less usual ones are tried.
-A list that names addresses counts as a fetched page, a robots.txt or an index of few sitemaps as
-none. What becomes of the addresses is told in `mmcrawl.crawl.listed`.
+So they obey robots.txt, the guard of private addresses, delays and limits as pages do, are fetched
+once, and continue with the crawl. They come before pages: robots.txt, which names sitemaps, then
+these, then the first of those that an index names; further ones when nothing else waits. If
+robots.txt names none and neither usual place has one, some less usual places are tried. A list that
+names addresses counts as a fetched page, a robots.txt or an index of few sitemaps does not.
+`mmcrawl.crawl.listed` describes what becomes of the addresses.
 """
 
 from collections import Counter

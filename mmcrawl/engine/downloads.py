@@ -1,8 +1,8 @@
-"""Download handlers for media: what comes goes to the disk as it comes, not into memory.
+"""Download handlers for media, which write to the disk as bytes arrive, not into memory.
 
-A request that has a `Download` in its meta is answered by a response without a body; all others, as
-those for robots.txt, are answered as always. A request is made again, without its range, where a
-server goes on with another file than it began with.
+A request with a `Download` in its meta is answered by a response without a body; all others, such
+as those for robots.txt, are answered as always. If a server continues with another file than it
+began with, the request is repeated without its range.
 """
 
 from functools import partial

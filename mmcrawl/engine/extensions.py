@@ -1,4 +1,4 @@
-"""Feeds of what a crawl found, as its store has it when the crawl closes."""
+"""Feeds of what a crawl found, written from its store when the crawl closes."""
 
 import json
 import logging

@@ -1,7 +1,7 @@
 """Hosts whose robots.txt could not be read, and when it is requested again.
 
-Of a host that answers with an error of its own, or not at all, nobody knows what it forbids: all of
-it counts as forbidden until it answers (RFC 9309, 2.3.1.4). Its links wait.
+If a host answers robots.txt with a server error, or not at all, its rules are unknown: everything
+counts as forbidden until it answers (RFC 9309, 2.3.1.4). Its links wait.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""What flows through the item pipelines."""
+"""The items that flow through the item pipelines."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

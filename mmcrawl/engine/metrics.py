@@ -1,8 +1,7 @@
 """Figures of a running crawl for Prometheus, served at an address of this machine.
 
-They are those of Scrapy's stats, where `CrawlProgress` keeps the crawl's own. Nothing is added up
-or rated here: that is what the monitoring does. Figures of the process itself (`process_…`) are
-there as prometheus_client has them.
+They are those of Scrapy's stats, where `CrawlProgress` keeps the crawl's own. Sums and rates are
+left to the monitoring. Figures of the process itself (`process_…`) are prometheus_client's.
 """
 
 import logging

@@ -1,12 +1,12 @@
-"""Links as requests, and requests as links.
+"""Converts links to requests, and requests to links.
 
 What a request carries besides its URL (meta, cookies, headers, callback, errback, priority …) is
-kept with the link as JSON and given back. One that holds what JSON cannot is refused: an error is
-logged, and the link ends in error with the reason.
+stored with the link as JSON and restored. A request with a value that JSON cannot hold is refused:
+an error is logged, and the link ends in error with the reason.
 
-What is read from a store may be anybody's: it becomes plain values, a request of one of Scrapy's
+A store may come from anybody, so reading one yields only plain values, a request of one of Scrapy's
 own classes, and methods that the spider offers as callbacks. JSON knows no bytes, no tuples and no
-dictionaries with other keys than text; these are tagged.
+dictionaries with keys other than text; these are tagged.
 """
 
 import inspect

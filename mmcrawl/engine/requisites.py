@@ -1,9 +1,10 @@
-"""What pages need to be seen is fetched behind the pages, and archived: `-a requisites=yes`.
+"""Fetches and archives what pages need to be displayed, after the pages: `-a requisites=yes`.
 
-A host is asked for style sheets and pictures while none of its pages waits or is under way, so that
-pages are never delayed; `max_pages` does not count them. They obey robots.txt, delays and the guard
-of private addresses as all requests do. A redirect is archived as it came, and its target asked for
-as any other address. After a kill, what the archive has got by then is not asked for again.
+Style sheets and pictures of a host are requested only while none of its pages waits or is being
+fetched, so that pages are never delayed; `max_pages` does not count them. They obey robots.txt,
+delays and the guard of private addresses like all requests. A redirect is archived as it came, and
+its target requested like any other address. After a kill, what the archive already has is not
+requested again.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Between threads and the reactor: waiting for what takes its time, without holding up Scrapy."""
+"""Waits for slow work in threads without blocking the reactor."""
 
 import sys
 from collections import deque

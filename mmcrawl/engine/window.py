@@ -1,18 +1,18 @@
-"""How many links may be under way: as few as keep the crawl at work.
+"""How many links may be in progress: as few as keep the crawl busy.
 
-A link is chosen by what is known when it is handed out. Each page that is under way by then, on its
-way through the network or fetched and not yet learnt from, is one that it could not be chosen by.
-So no more are handed out than the network and the crawl itself can work on at once.
+A link is chosen by what is known when it is handed out, so pages still in progress (on the network,
+or fetched and not yet learnt from) cannot influence the choice. So no more are handed out than the
+network and the crawl can work on at once.
 
-The bound is a window as of FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equation 5), with the
-pages that wait for others in the place of packets in a router's queue: pages are in the crawl for
-longer than one takes that comes when no other is there, and what is more than that is waiting. How
-long the network takes, a browser that renders, or a pipeline of the user's, does not count: they
-are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes; all
-others by a budget: what has come of each, and for one on the way as much more as the last ones had.
-What a server declares counts as come for a second, which bounds a first burst of large pages; it
-does not count for longer, nor does a page that is overdue hold up all others, else one server that
-declares much and sends little would stop the crawl.
+The bound is a window as in FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equation 5), with
+waiting pages in place of packets in a router's queue: the time that pages spend in the crawl beyond
+that of a page that meets no other is waiting. Time in the network, in a rendering browser or in a
+pipeline of the user's does not count, since these work in parallel. Pages in such a pipeline are
+bounded by Scrapy, by their bytes; all others by a budget: the bytes received of each, and for one
+in progress as many more as the last ones had. For one second the size that a server declares counts
+as received, which bounds a first burst of large pages. It does not count for longer, nor does an
+overdue page delay others: otherwise one server that declares much and sends little would stop the
+crawl.
 """
 
 from collections.abc import Callable, Container

@@ -1,9 +1,9 @@
 """Experiments: algorithms side by side on a stored web, against the truth about it.
 
-One crawl without focus tells which pages a web has and which of them are relevant (`truth`). Then
-every algorithm crawls the same web in processes of their own (`crawl`, `laboratory`); what it
-fetched is judged by the truth (`measures`) and shown in tables and figures (`results`,
-`report`). `report` needs matplotlib and Jinja2 and is loaded when it is used.
+One crawl without focus finds the pages of a web and the relevant ones among them (`truth`). Then
+every algorithm crawls the same web in processes of their own (`crawl`, `laboratory`); the pages it
+fetched are compared with the truth (`measures`) and shown in tables and figures (`results`,
+`report`). `report` needs matplotlib and Jinja2 and is loaded on first use.
 """
 
 from mmcrawl.lazy import lazy_imports

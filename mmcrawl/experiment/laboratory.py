@@ -1,4 +1,6 @@
-"""An experiment from its plan to its folder: truth, runs, results; interrupted ones go on."""
+"""Runs an experiment from its plan to its folder: truth, runs, results; interrupted ones
+continue.
+"""
 
 import json
 import platform

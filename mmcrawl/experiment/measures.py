@@ -1,8 +1,8 @@
 """The measures of an experiment: plain functions of what was fetched in which order.
 
-A *series* tells for every fetched page, in order, whether it is relevant, or how many new media it
-has: shape (fetched,), bool or int. Recall is relative to `wanted`, the number of relevant pages, or
-of media, in the web; where that is 0 it is undefined, None.
+A *series* has a value for each fetched page, in order: whether it is relevant, or how many new
+media it has: shape (fetched,), bool or int. Recall is relative to `wanted`, the number of relevant
+pages, or of media, in the web; if that is 0, recall is undefined, None.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What an experiment is to do: its web, topic, seeds, limits and algorithms, checked."""
+"""The plan of an experiment: its web, topic, seeds, limits and algorithms, checked."""
 
 import hashlib
 import json

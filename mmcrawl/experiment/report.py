@@ -1,7 +1,7 @@
-"""One HTML file that tells all of an experiment: no other files, no hosts, light and dark.
+"""The report of an experiment as one HTML file: no other files, no hosts, light and dark.
 
-The same numbers give the same bytes: figures carry no dates, and names inside them are derived from
-the figure's own.
+Equal numbers give equal bytes: figures carry no dates, and names inside them are derived from the
+figure's own.
 """
 
 import re

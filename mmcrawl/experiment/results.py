@@ -1,8 +1,8 @@
 """The results of an experiment, as plain data: `results.json` and `times.json`, and a CSV file.
 
-All that the same inputs give again, byte for byte, is in `results.json`; what a clock says is in
-`times.json`. Values of several repeats are `{"mean": …, "min": …, "max": …}`; a measure that is not
-defined is null.
+`results.json` holds everything that the same inputs reproduce byte for byte; `times.json` holds
+clock times. Values of several repeats are `{"mean": …, "min": …, "max": …}`; an undefined measure
+is null.
 """
 
 import json

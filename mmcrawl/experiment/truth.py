@@ -1,15 +1,15 @@
-"""The truth about a web: every page that can be reached, which of them count, how they are linked.
+"""The truth about a web: every reachable page, which of them count, and how they are linked.
 
 It comes from one crawl without focus and without budget, by the same engine, limits and topic test
-as the runs. Finding it takes longest of all, so it is kept in a cache folder for the next
-experiment on the same web, topic, seeds and limits.
+as the runs. This takes longest of all, so the truth is cached for the next experiment on the same
+web, topic, seeds and limits.
 
 The yardstick is how fast recall could rise for a crawler that knew the whole web: the *oracle*
-fetches relevant pages only, and the pages that must be crossed to reach them. It always goes for
-the relevant page that costs the fewest new pages from where it has been: Prim's algorithm on
-distances that are relaxed after every step. That is greedy and not optimal (to reach many pages
-cheaply is a Steiner tree, which is hard), so an algorithm's share of the oracle's area may in
-principle lie slightly above 1.
+fetches only relevant pages and the pages that must be crossed to reach them. It always takes the
+relevant page that costs the fewest new pages from where it has been: Prim's algorithm on distances
+that are relaxed after every step. That is greedy, not optimal (reaching many pages cheaply is the
+Steiner tree problem, which is hard), so an algorithm's share of the oracle's area may in principle
+be slightly above 1.
 """
 
 import heapq

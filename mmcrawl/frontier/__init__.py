@@ -1,6 +1,6 @@
-"""The frontier: link records, and the pending set whose scores can change while links wait.
+"""The frontier: link records, and the pending set, whose scores can change while links wait.
 
-Here also lives the store that keeps a crawl's state: its jobs, what it found and what it learnt.
+This room also holds the store of a crawl's state: its jobs, what it found and what it learnt.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
+"""Which links a crawl may follow at all: its sites, its depth, and limits against traps."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Addresses that may lead to one page: `http` and `https`, with and without `www.`, an index file,
-a slash at the end, in other case.
+"""URL aliases that may lead to one page: `http` and `https`, with and without `www.`, an index
+file, a trailing slash, other case.
 
-On some sites half of all links are such aliases. Which of these differences mean nothing is learnt
-for each host, from pages that were fetched under two addresses. A link that may be an alias of
-another comes behind all others, and is not fetched at all once its page was, and pages under
-addresses that differ so were the same on its host.
+On some sites half of all links are aliases. Which of these differences are meaningless is learnt
+for each host, from pages fetched under two addresses. A link that may be an alias of another is
+fetched after all others. It is not fetched at all once the other page has been fetched and pages
+under addresses with that difference were equal on its host.
 
-Parameters of a query that mean nothing (where a reader came from, what is folded out in a menu) are
-learnt too, but only what was fetched tells of them, and links with them keep their place until it
-does: a parameter must have left several different pages as they were, since a script that fails
-gives one page for all its addresses. So are ids that a site draws by chance for its own paths.
-A fetched page with a query costs about a kilobyte of RAM.
+Meaningless query parameters (where a reader came from, which menu is folded out) are learnt too,
+but only from fetched pages, and links with them keep their place until then. A parameter counts as
+meaningless only if it left several *different* pages unchanged: a script that fails returns one
+page for all addresses. Random ids in the paths of a site are learnt in the same way. A fetched page
+with a query costs about a kilobyte of RAM.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The SQLite file of a crawl: its tables, opening it, and what is said when it is damaged.
+"""The SQLite file of a crawl: its tables, opening it, and messages for a damaged file.
 
-A file whose tables are others was not made by this version of mmcrawl.
+A file with other tables was made by another version of mmcrawl.
 """
 
 import sqlite3

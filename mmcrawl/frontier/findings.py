@@ -1,4 +1,6 @@
-"""What a crawl found and learnt: media pages with their resources (MultiMedia), URL patterns."""
+"""What a crawl found and learnt: media pages with their resources (MultiMedia), and URL
+patterns.
+"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The link database (InterLink; paper 2009, table 5-4) of a job: all that is known of its links."""
+"""The link database (InterLink; Yang 2009, table 5-4) of a job: everything known of its links."""
 
 from array import array
 from collections.abc import Callable, Iterator, MutableSequence

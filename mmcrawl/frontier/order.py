@@ -1,19 +1,19 @@
-"""Which waiting link comes next: best score first, hosts that are busy left aside.
+"""Which waiting link comes next: the best score of all hosts that are not busy.
 
-Only the best links of each host are in memory (*hot*), some 65,000 of all hosts together; the rest
-(*cold*) lies in `ColdLinks`, ordered, on disk. Every hot link of a host comes before all its cold
-ones: a link that turns out better than the *floor* of its host is made hot, one that falls below it
-cold. When a host has too many hot links, the worse half goes; when it has none left, the best cold
-ones come. So a host that has links always has its best one in memory, and the order is the same as
-if all were there.
+Only the best links of each host are in memory (*hot*), some 65,000 in all; the others (*cold*) are
+in `ColdLinks`, ordered, on disk. Every hot link of a host comes before all its cold ones: a link
+whose score rises above the *floor* of its host becomes hot, one whose score falls below becomes
+cold. When a host has too many hot links, the worse half becomes cold; when it has none left, the
+best cold ones are loaded. So the best link of each host is always in memory, and the order is the
+same as if all links were.
 
-The hot links of a host are a binary heap, and a small heap of the hosts' best links stands over
-these. Both are lazy: an entry is only true if the link still has that score; a change adds an
-entry, and the false ones fall out when they surface. Of equal scores the lower number, which was
-seen earlier, comes first. A held link is known to wait, but has no place in the order.
+The hot links of a host are a binary heap, and a small heap holds the best link of each host. Both
+are lazy: an entry counts only if the link still has that score; a change adds an entry, and stale
+entries are dropped when they reach the top. Among equal scores the lower number, which was seen
+earlier, comes first. A held link is known to wait, but has no place in the order.
 
-RAM: 5 bytes for every link ever seen (where it stands, and its host), some 200 for a hot one and
-400 for a host that has links.
+RAM: 5 bytes for every link ever seen (its state and its host), some 200 for a hot link and 400 for
+a host that has links.
 """
 
 import sqlite3

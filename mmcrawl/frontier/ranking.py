@@ -1,9 +1,9 @@
 """The number that orders a waiting link: its priority first, then its rule, then score and block.
 
-Stored are score, priority and kind of block as they were given; where a link stands follows from
-them whenever it is scored or loaded, so that a new score undoes nothing, and rules that were edited
-between two runs, or other links to be followed, count at once. A byte of RAM a link where there are
-blocks off topic, one where there are rules, and one where there are priorities; nothing otherwise.
+Score, priority and kind of block are stored as given, and the rank is computed from them whenever a
+link is scored or loaded. So a new score overwrites nothing, and rules or followed kinds of links
+that were edited between two runs apply at once. RAM: one byte a link for each of blocks off topic,
+rules and priorities, where there are any.
 """
 
 from array import array

@@ -1,4 +1,4 @@
-"""What is kept of the links of a job, read from its SQLite store."""
+"""Reads the links of a job from its SQLite store."""
 
 from array import array
 from collections import Counter

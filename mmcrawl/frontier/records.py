@@ -1,4 +1,4 @@
-"""The values that pass between frontier, scoring and crawl."""
+"""The values passed between frontier, scoring and crawl."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

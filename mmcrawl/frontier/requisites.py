@@ -1,9 +1,10 @@
-"""What the pages of a crawl need to be seen, in a queue of its own beside that of the links.
+"""What the pages of a crawl need to be displayed, in a queue separate from that of the links.
 
-Each address is asked for once a crawl, however many pages name it, and counts for the page that
-named it first. What style sheets name, and where redirects lead, comes before what pages name.
-Changes are durable with the next commit of the crawl, as all of its store are; until then nothing
-that was added is taken, so after a kill the archive holds nothing that the store does not know.
+Each address is requested once in a crawl, however many pages name it, and counts against the page
+that named it first. What style sheets name, and targets of redirects, come before what pages name.
+Changes become durable with the next commit of the crawl, like everything in its store. Requisites
+added since the last commit are not handed out: after a kill the archive holds nothing that the
+store does not know.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which links of a job are listed, in what order."""
+"""Selects and orders the links of a job for a listing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,15 +1,15 @@
-"""The frontier on SQLite: records in the database, the best of the waiting links in RAM.
+"""The frontier on SQLite: records in the database, the best waiting links in RAM.
 
-What a link costs: its row (URL without its host, anchor, words, scores) and two keys in the
-database, whose cache is bounded when it is a file; 5 bytes in RAM, as only the best of those that
-wait have their place in the order there (`order.py`). Scores change often, so new ones are applied
-to the order at once and written in one go at the next commit, or when they are many.
+A link costs one row (URL without its host, anchor, words, scores) and two keys in the database,
+whose cache is bounded if it is a file, and 5 bytes of RAM (`order.py`). Scores change often, so a
+new score takes effect in the order at once and is written at the next commit, or earlier when there
+are many.
 
-Where a crawl is divided by hosts, links to others' hosts are not added, but laid out to be sent;
-pages of others that link here are known by name only.
+In a crawl partitioned by hosts, links to hosts of other partitions are not added but laid out to be
+sent; pages of other partitions that link here are known by name only.
 
-Links in some kinds of blocks come later than their scores say or are left waiting, and rules of the
-user come before their scores (`ranking.py`).
+Links in some kinds of blocks are ranked below their scores or are never fetched, and a user's rules
+come before scores (`ranking.py`).
 """
 
 from array import array

@@ -1,8 +1,8 @@
-"""The SQLite file (or memory) a crawl's state lives in, and the jobs in it.
+"""The SQLite file (or memory) that holds the state of a crawl, and the jobs in it.
 
-One file can hold many jobs; one crawl at a time writes to it, which a lock beside the file sees to.
-Everything between two commits is one transaction: a process that dies in between leaves the file as
-it was after the last commit.
+One file can hold many jobs; one crawl at a time writes to it, enforced by a lock beside the file.
+Everything between two commits is one transaction: if the process dies, the file is as it was after
+the last commit.
 """
 
 import json

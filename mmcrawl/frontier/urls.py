@@ -1,4 +1,4 @@
-"""How URLs are told apart: the form under which two addresses are one page, and its short key."""
+"""When two URLs are the same page: their canonical form, and its short key."""
 
 import re
 from collections.abc import Iterable

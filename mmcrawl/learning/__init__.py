@@ -1,9 +1,9 @@
-"""Learning a topic from pages that are right and pages that are wrong.
+"""Learns a topic from pages that fit and pages that do not.
 
 `read_examples` finds the pages that a user names; `learn` trains a
 :class:`~mmcrawl.topic.page_model.PageModel` on them by scikit-learn, which is needed for nothing
-else, and says how well it does on pages it has not seen; `telling_words` are the words that stand
-on good pages rather than on bad ones.
+else, and measures it on pages it has not seen; `telling_words` returns the words that distinguish
+the pages that fit.
 """
 
 from mmcrawl.lazy import lazy_imports

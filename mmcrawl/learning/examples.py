@@ -1,4 +1,4 @@
-"""The pages that a user names as examples: addresses in an archive, files, folders, and lists."""
+"""The pages that a user gives as examples: addresses in an archive, files, folders, and lists."""
 
 import math
 import os

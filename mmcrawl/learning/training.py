@@ -1,8 +1,8 @@
-"""Training a page model, and measuring it on pages that it has not seen.
+"""Trains a page model, and measures it on pages that it has not seen.
 
 Logistic regression (L2) over term weights scaled to unit length, standardised numbers of the page's
-shape, and its scores for the topics that ship. The last know words in Chinese and English for one
-concept: what was learnt from pages in one language so finds pages in the other.
+shape, and its scores for the topics that ship. Those topics have words in Chinese and English for
+one concept, so what was learnt from pages in one language also finds pages in the other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Media that a crawl found and that are kept: their bytes, and what is known of each address.
+"""Media found by a crawl and kept: their bytes, and a record for each address.
 
-A :class:`MediaFile` says of one address what came of it. The bytes stand in a media store, named by
+A :class:`MediaFile` records the outcome for one address. The bytes are in a media store, named by
 their digest, so that equal files are kept once; the records are in an index beside them.
 """
 

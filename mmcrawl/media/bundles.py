@@ -1,6 +1,7 @@
-"""Simulations that their hosts hand out whole, so that they run without a network.
+"""Simulations that their hosts offer as one file, so that they run offline.
 
-PhET's are pages of one file, which hold all they need; GeoGebra gives the file of a material.
+A simulation of PhET is one page that holds everything it needs; GeoGebra serves the file of a
+material.
 """
 
 import re

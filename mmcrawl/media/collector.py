@@ -1,7 +1,8 @@
-"""One process's share of collecting: what to fetch next, and what became of it.
+"""One process's share of collecting: what to fetch next, and the outcome.
 
-The process holds a lock as long as it lives; what another one of this machine had taken whose lock
-is free has died, and is fetched by others at once. Of other machines the leases must run out.
+The process holds a lock as long as it lives. If the lock of another process on this machine is
+free, that process has died, and what it had taken is fetched by others at once. Leases of other
+machines have to expire.
 """
 
 import secrets

@@ -1,7 +1,7 @@
-"""One file being fetched: what is asked for, what is taken of an answer, and when it is whole.
+"""The download of one file: the request, which responses are accepted, and when it is complete.
 
-Nothing here knows how bytes are transported: whoever has an answer says so with `accept`, hands
-over its bytes with `write`, and ends with `finish`. What is wrong is a `MediaError`.
+Nothing here knows the transport: the caller passes a response to `accept`, its bytes to `write`,
+and ends with `finish`. Faults are raised as `MediaError`.
 """
 
 import hashlib

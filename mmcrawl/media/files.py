@@ -1,7 +1,7 @@
 """The media store: files named by their digest, so that equal bytes are kept once.
 
-``files/ab/abcd…``, below a folder or a URL that fsspec understands (an extra). A file is there
-wholly or not at all.
+``files/ab/abcd…``, below a folder or a URL that fsspec understands (an extra). A file is there as a
+whole or not at all.
 """
 
 import hashlib

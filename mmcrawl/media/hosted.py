@@ -1,8 +1,9 @@
-"""Players of other sites (YouTube, Vimeo, Bilibili …): their media are fetched by yt-dlp.
+"""Players of other sites (YouTube, Vimeo, Bilibili …): yt-dlp fetches their media.
 
-It is a program of its own, which users install, and is run one address at a time. It asks the
-network through a proxy of ours, so that no private address is asked that pages may not ask either.
-The proxy understands what such programs say to one: CONNECT, and requests with a whole URL."""
+yt-dlp is a separate program, installed by users, and runs for one address at a time. Its requests
+go through a proxy of ours, so that it reaches only addresses that pages may reach too. The proxy
+understands CONNECT and requests with a whole URL.
+"""
 
 import os
 import select

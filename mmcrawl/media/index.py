@@ -1,10 +1,10 @@
-"""The record of each address of a collection, and the process that fetches it.
+"""The record of each address of a collection, and which process fetches it.
 
-Whoever wants to fetch an address takes it, for the time of a lease: he sets himself in its record
-if that is as it was when he read it. Only the owner may settle it, at the try at which he took it.
-So several processes, also on several machines, collect the same without fetching anything twice,
-and what a process had taken that died is fetched by another. Leases go by the clocks of those who
-collect.
+A process that wants to fetch an address takes it, for the time of a lease: it writes itself into
+the record if that is as it was read. Only the owner may settle the record, at the attempt at which
+it took it. So several processes, also on several machines, share a collection without fetching
+anything twice, and what a dead process had taken is fetched by another. Leases follow the clocks of
+the collecting machines.
 """
 
 import heapq

@@ -1,4 +1,4 @@
-"""What playlists of HLS name (RFC 8216)."""
+"""Reads HLS playlists (RFC 8216)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

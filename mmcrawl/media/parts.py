@@ -1,8 +1,8 @@
-"""The files that a file of the collection needs: what an animation loads, and what lists name.
+"""The further files that a file of the collection needs: those an animation loads or a list names.
 
-Only files of the same site are fetched: of the same registered domain as the animation or its page.
-An animation loads most files from the folder of the page it stands on, some from its own: both
-are asked, and one that is nowhere is told as missing.
+Only files of the same site are fetched: the registered domain of the animation or of its page. An
+animation loads most files from the folder of its page, and some from its own folder: both are
+tried, and a file found in neither is reported as missing.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Sizes as people write them, and how much may be fetched."""
+"""Sizes as people write them, and limits on what is fetched."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
-"""Playlists of players, HLS: which pieces make up their medium, and joining these.
+"""HLS streams: which pieces make up a medium, and joining them.
 
-A playlist is fetched, read, and its pieces are fetched one by one as all media are; then they are
-put together, and only that file is held. See `Stream` for what is on the disk meanwhile.
+A playlist is fetched and read, and its pieces are fetched one by one like all media; then they are
+joined, and only the joined file is kept. `Stream` describes what is on the disk meanwhile.
 """
 
 import os

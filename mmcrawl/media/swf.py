@@ -1,9 +1,9 @@
 """What a Flash animation (SWF) says of itself, and which files it names.
 
-After Adobe's SWF File Format Specification, version 19. Drawings, sounds and pictures are passed
-over. Programs are not run: the texts in them that look like addresses of files are what they load;
-an address that a program puts together is not found. Of a file that is damaged or cut off, what
-stands before the damage is told.
+After Adobe's SWF File Format Specification, version 19. Drawings, sounds and pictures are skipped.
+Programs are not run: strings in them that look like addresses of files count as files they load; an
+address that a program composes is not found. Of a damaged or truncated file, everything before the
+damage is read.
 """
 
 import lzma

@@ -1,15 +1,15 @@
 """One parsed page: links in their groups, media, metadata and text.
 
-Bytes come in and become a tree of byte ranges (:mod:`.html`), so that every node can be found in
-the page as received. A :class:`Page` comes out. :mod:`.parse` leads: the collector walks over the
+Bytes become a tree of byte ranges (:mod:`.html`), so that every node can be found in the page as
+received. The result is a :class:`Page`. :mod:`.parse` is in charge: the collector walks over the
 tree once and notes references as written, with their group and tag path (:mod:`.groups`); players,
-scripts and attributes add media (:mod:`.players`, :mod:`.described`), structured data their own
-(:mod:`.structured`), scripts that move a browser a link (:mod:`.scripts`). Then references are
-resolved (:mod:`.urls`), and those that are of one medium are joined (:mod:`.references`). Sitemaps,
-feeds and the like are read in :mod:`.lists`.
+scripts and attributes add media (:mod:`.players`, :mod:`.described`), structured data add theirs
+(:mod:`.structured`), scripts that move a browser add a link (:mod:`.scripts`). Then references are
+resolved (:mod:`.urls`), and those of one medium are joined (:mod:`.references`). :mod:`.lists`
+reads sitemaps, feeds and the like.
 
-Nothing here raises, whatever the bytes, or takes more than time proportional to them. Blocks, main
-text and comparison walk over the same tree. Begin with :func:`mmcrawl.page.parse.page_of`.
+Whatever the bytes, nothing here raises, and time is proportional to their number. Blocks, main text
+and comparison walk over the same tree. Begin with :func:`mmcrawl.page.parse.page_of`.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,8 +1,7 @@
-"""One walk over the tree of a page: what the page refers to, and what it says.
+"""One walk over the tree of a page: its references, and what it says of itself.
 
-The walk goes through the nodes in document order. It reads the attributes of those elements only
-that something is known of by their tag, or whose start tag mentions an attribute that counts on any
-element.
+The walk visits the nodes in document order. It reads attributes only of elements whose tag has a
+meaning here, or whose start tag mentions an attribute that counts on any element.
 """
 
 import re

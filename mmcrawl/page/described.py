@@ -1,10 +1,10 @@
-"""Media that scripts, attributes and schema.org describe: which addresses are of one medium.
+"""Media described by scripts, attributes and schema.org: which addresses belong to one medium.
 
 Nothing is executed. Strings are taken with the braces, brackets and keys around them, as far as
 these match: ``sources: [{file: "a.webm"}, {file: "a.mp4"}]`` is one medium with two addresses,
-``playlist: [{file: "a.mp4"}, {file: "b.mp4"}]`` are two. Attributes of elements that are no players
-by themselves hold the same for scripts (``data-setup``), or an address (``data-mp3``), or the
-number of a film on a host (``data-youtube-id``).
+``playlist: [{file: "a.mp4"}, {file: "b.mp4"}]`` are two. Attributes of elements that are not
+players hold the same for scripts (``data-setup``), or an address (``data-mp3``), or the id of a
+film on a host (``data-youtube-id``).
 """
 
 import re

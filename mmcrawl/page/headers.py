@@ -1,7 +1,8 @@
-"""Values of headers, bounded before anything reads them: folded lines pass every limit of a line.
+"""Values of headers, cut to a bounded length before anything reads them: folded lines evade every
+limit on lines.
 
-Whoever reads a header takes `header_text`; whoever brings a response, `bound_headers`. So also
-what others read of it (Scrapy looks for a charset) is short.
+Readers of a header use `header_text`; whoever creates a response uses `bound_headers`, so that
+other readers (Scrapy looks for a charset) get short values too.
 """
 
 from typing import Any, Protocol

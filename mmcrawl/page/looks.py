@@ -1,4 +1,4 @@
-"""Declared type size and colour: what is known of how a text looks without rendering it."""
+"""Declared type size and colour: how a text looks, as far as it is known without rendering."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""What counts as media, and of what kind: by extension, by MIME type, by the host of an address.
+"""What counts as media, and of which kind: by extension, by MIME type, by the host of an address.
 
-Of the kind ``image-animation`` a name tells little: most GIF and WebP pictures stand still. By its
-name only ``.apng`` is one; others are where the page says so (`MediaElements.picture_that_moves`),
-and what a collection fetches is told by its bytes (`mmcrawl.media.magic`).
+Names tell little about the kind ``image-animation``, since most GIF and WebP pictures stand still.
+By name only ``.apng`` is one; others count where the page says so
+(`MediaElements.picture_that_moves`), and a collection decides by the fetched bytes
+(`mmcrawl.media.magic`).
 
-The table `hosts.tsv` tells items on hosts of films, sounds, simulations and documents from the
-channels, searches and home pages there by their paths. Programs that anyone may run on a host of
-their own (H5P, PeerTube, Panopto) are told by their paths alone.
+The table `hosts.tsv` separates items on hosts of films, sounds, simulations and documents from the
+channels, searches and home pages there, by their paths. Programs that anyone may run on a host of
+their own (H5P, PeerTube, Panopto) are recognised by their paths alone.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a parsed page is made of: plain values, made once and shared by everything that follows."""
+"""The parts of a parsed page: plain values, made once and shared by everything that follows."""
 
 from __future__ import annotations
 

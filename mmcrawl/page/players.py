@@ -1,4 +1,4 @@
-"""References to media in elements that play them, in meta tags and in what scripts are told."""
+"""References to media in elements that play them, in meta tags and in arguments of scripts."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""What a page refers to, as it is written there, and the media that the references are of.
+"""The references of a page as written there, and the media they belong to.
 
-There is one record for each medium that a person sees. Addresses are of one medium if they are the
-same file (:func:`mmcrawl.page.urls.resource_key`), if the page gives them as its formats or
+There is one record for each medium that a person sees. Addresses belong to one medium if they are
+the same file (:func:`mmcrawl.page.urls.resource_key`), if the page gives them as its formats or
 qualities (the sources of one player, the ``sources`` of one item of a playlist, ``contentUrl`` and
 ``embedUrl``), or if the page shows one medium of a kind and declares one, or declares one in
 several vocabularies.

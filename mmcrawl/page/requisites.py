@@ -1,7 +1,8 @@
-"""What a page needs to be seen: style sheets with what they name, pictures and icons.
+"""What a page needs to be displayed: style sheets and what they name, pictures and icons.
 
-Scripts are none, since replay keeps them from running; frames are none, since they are pages. The
-addresses are those that replay rewrites (:mod:`mmcrawl.archive.rewriting`), by the same patterns.
+Scripts are not included, since replay does not run them; nor are frames, which are pages. The
+addresses are those that replay rewrites (:mod:`mmcrawl.archive.rewriting`), found by the same
+patterns.
 """
 
 import re

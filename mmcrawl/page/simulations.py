@@ -1,9 +1,8 @@
-"""Simulations that no address names: applets of Java, and pages that are simulations themselves.
+"""Simulations without an address of their own: Java applets, and pages that are simulations.
 
-A page is one if a script on it starts a program that courseware is made with (GeoGebra, Desmos,
-JSXGraph, H5P, Unity, Adobe Animate …); or if it draws on a canvas by whatever means, has something
-to set, and its title or headings say what it is. A canvas alone says nothing: charts, backgrounds
-and captchas are drawn on one, too.
+A page is one if a script on it starts a program used for courseware (GeoGebra, Desmos, JSXGraph,
+H5P, Unity, Adobe Animate …); or if it draws on a canvas, has controls, and its title or headings
+say so. A canvas alone proves nothing: charts, backgrounds and captchas use one too.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""What a page declares for programs: JSON-LD, microdata, RDFa Lite and meta tags, read here alone.
+"""What a page declares for programs: JSON-LD, microdata, RDFa Lite and meta tags, read only here.
 
-Things of all three vocabularies come in one form, named as schema.org does whatever the prefix:
-contexts are not resolved, as no search engine resolves those of pages.
+Things of all three vocabularies have one form, with schema.org's names whatever the prefix:
+contexts are not resolved, as search engines do not resolve those of pages either.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From the reference a page writes to the absolute URL a request needs, and what that URL is.
+"""Turns a reference on a page into the absolute URL of a request, and classifies that URL.
 
-It may name a media file, a page, a download, or a player's item on a media host, which is told
-from the channels and home pages there by its path.
+It may be a page, a media file, a download, or an item on a media host, whose path separates it from
+the channels and home pages there.
 """
 
 import re

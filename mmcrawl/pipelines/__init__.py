@@ -1,4 +1,4 @@
-"""Item pipelines: every page is archived, cut into blocks if wished, and judged."""
+"""Item pipelines: every page is archived, cut into blocks if requested, and judged."""
 
 from mmcrawl.lazy import lazy_imports
 

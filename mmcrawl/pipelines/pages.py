@@ -1,4 +1,4 @@
-"""What is done with every page: it gets its blocks, is judged, and gets the columns of rules."""
+"""Processes every page: cuts it into blocks, judges it, and fills the columns of metadata rules."""
 
 from dataclasses import replace
 from typing import Any, Self

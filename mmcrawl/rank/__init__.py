@@ -2,8 +2,8 @@
 
 :class:`Reading` reads an archive as records of pages, blocks and links; :class:`GraphBuilder` makes
 sparse matrices of them; the functions of :mod:`mmcrawl.rank.ranks` rank these by PageRank,
-Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept beside the archive:
-:func:`open_ranks` gives them back, by URL.
+Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are stored beside the archive;
+:func:`open_ranks` returns them by URL.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""Pages that say the same, or nearly."""
+"""Finds pages with the same or nearly the same text."""
 
 import re
 import time

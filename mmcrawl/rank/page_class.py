@@ -1,11 +1,11 @@
-"""What a page is there for: its own text, the pages it leads to, its media, or something else.
+"""The purpose of a page: its own text, the pages it leads to, its media, or something else.
 
 A multinomial logistic model over :data:`FEATURES`, numbers of a page's content and its blocks. It
-stands in ``page_class_model.json`` beside this module, names and numbers only: ``classes`` (C) and
+is in ``page_class_model.json`` beside this module, names and numbers only: ``classes`` (C) and
 ``features`` (F); ``mean`` and ``spread``, by which a feature x becomes z = (x - mean) / spread, cut
 off at -4 and 4; ``weights`` (F rows of C) and ``bias`` (C), o = z · weights + bias; the probability
 of a class is exp(o_c) / Σ exp(o). ``tools/train_page_classes.py`` makes the file from labelled
-pages, and says how often it is right about pages of sites it has not seen.
+pages, and measures it on pages of sites it has not seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was computed of an archive's pages, kept beside the archive and found by URL."""
+"""Stores results about an archive's pages beside the archive, and finds them by URL."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Stored webs, answered as if they were the network.
 
-A stored web is a folder with one folder per host, a WARC file, the demo web, a simulated
-one of any size, or a portal to several of them. It takes a URL and returns what the server
-returned, so experiments, tests and the first run of a new user crawl through the ordinary engine
-without a socket. Only `mmcrawl.replay.handler`, the Scrapy download handler, knows Scrapy; it is
-not imported from here.
+A stored web is a folder with one folder per host, a WARC file, the demo web, a simulated one of any
+size, or a portal to several of them. Given a URL it returns what the server returned, so
+experiments, tests and the first run of a new user crawl through the ordinary engine without a
+socket. Only `mmcrawl.replay.handler`, the Scrapy download handler, knows Scrapy; it is not imported
+from here.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""From what a user types to a stored web; several webs behind one page."""
+"""Opens the stored web that a user names; combines several webs behind one page."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The protocol of a stored web, and the answers that all kinds share."""
+"""The protocol of a stored web, and the responses that all kinds share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,10 +1,9 @@
-"""What pages fetched so far say of links that share something with them.
+"""What the pages fetched so far say of links that share something with them.
 
 A link belongs to units (`link_features.UNITS`): its directory, its place on the page, its anchor, …
-Of each unit is known how many of its pages were fetched, how many were relevant, and to how many
-relevant pages they led. How much each of that weighs was learnt on other webs
-(`learned_prior.json`, made by tools/train_search_prior.py): that an equal place on a list tells
-more than an equal anchor holds anywhere.
+For each unit, counts the pages fetched, the relevant ones among them, and the relevant pages they
+led to. The weight of each count was learnt on other webs (`learned_prior.json`, made by
+tools/train_search_prior.py): an equal place in a list says more than an equal anchor anywhere.
 
 Units are numbered by hash; two share a number once in a million times.
 """

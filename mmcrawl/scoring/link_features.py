@@ -1,8 +1,8 @@
-"""What is known of a link before it is fetched, as a fixed number of hashed features.
+"""The features of a link before it is fetched: a fixed number of hashes.
 
-The first features of a link name what it has in common with others (`UNITS`): its directory, its
-place on the page, its anchor, … How pages of the same unit turned out is the best evidence there is
-of a link. The rest are for a model that learns words and details.
+The first features name what the link shares with others (`UNITS`): its directory, its place on the
+page, its anchor, … How pages of the same unit turned out is the best evidence about a link. The
+other features serve a model that learns words and details.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""What search by prospects learns beyond single links, as several crawls can have in common.
+"""What search by prospects learns apart from single links; several crawls can share it.
 
-The parts of one crawl that a process works on learn into one `LinkModel`. Processes tell each other
-what each has added to it, its *contribution*: of every feature the counts of the evidence, and the
-precision of its weight and the product of precision and mean. These add up, whoever found them, in
-whatever order: for normal variables of their own the product of several likelihoods is a sum of
-such numbers. So link_model is the prior, and the sum of all contributions.
+The partitions of one crawl that a process works on learn into one `LinkModel`. Each process
+publishes what it has added, its *contribution*: the counts of the evidence for every feature, and
+for each weight its precision and the product of precision and mean. Contributions add up in any
+order: for independent normal variables the product of several likelihoods is a sum of such numbers.
+So a link model is the prior plus the sum of all contributions.
 """
 
 import zlib

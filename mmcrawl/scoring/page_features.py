@@ -1,4 +1,4 @@
-"""What a learnt topic looks at on a page: its words, weighed by their place, and its shape."""
+"""The features by which a learnt topic judges a page: words weighted by their place, and shape."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The algorithms by name: ours, and those other packages register."""
+"""The algorithms by name: built in, or registered by other packages."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The topic test: is a page relevant, and why. One test for crawl, report and truth."""
+"""The topic test: whether a page is relevant, and why. Crawl, report and truth share it."""
 
 import logging
 import re

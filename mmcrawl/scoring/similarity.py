@@ -1,4 +1,4 @@
-"""What the words of a link say of its page: the content scores of the paper's algorithms."""
+"""The content scores of the paper's algorithms: what the words of a link say of its page."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

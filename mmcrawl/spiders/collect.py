@@ -1,4 +1,4 @@
-"""The media that a crawl found are fetched and kept: `scrapy collect -a store=crawl.db`."""
+"""Fetches and keeps the media that a crawl found: `scrapy collect -a store=crawl.db`."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""The visits that are due: `scrapy crawl revisit -a store=sqlite:///crawl.db`."""
+"""Makes the visits that are due: `scrapy crawl revisit -a store=sqlite:///crawl.db`."""
 
 import logging
 from collections import Counter

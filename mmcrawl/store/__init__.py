@@ -1,12 +1,12 @@
 """Documents in SQLite or MongoDB, behind one interface of about ten methods.
 
-A document has a key and named fields; keys are in order, so that a range of them can be read. Two
-steps are atomic on both stores: insert a document that is not there, and change one that is still
-as it was read. All else is built on these. Begin with `documents.py`; `sqlite_documents.py` and
-`mongodb_documents.py` do the same for each store, and one test suite holds them to it.
+A document has a key and named fields; keys are ordered, so that ranges can be read. Two steps are
+atomic on both stores: inserting a document whose key is free, and changing one that is still as it
+was read. Everything else is built on these. Begin with `documents.py`; `sqlite_documents.py` and
+`mongodb_documents.py` implement it for each store, and one test suite covers both.
 
-Also here: opening SQLite files, URIs of stores, values as bytes, files that outlast a power cut,
-and processes beside this one.
+Also here: opening SQLite files, URIs of stores, values as bytes, files that survive a power cut,
+and child processes.
 """
 
 from mmcrawl.lazy import lazy_imports

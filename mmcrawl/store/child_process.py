@@ -1,9 +1,8 @@
-"""Processes that answer questions through pipes: JSON after its length, then bytes beside it.
+"""Child processes that answer questions through pipes: JSON with its length first, then raw bytes.
 
-They are no children of :mod:`multiprocessing`: that would import again, in the child, whatever
-script runs the crawl. A child ends when there is an end of questions, or its parent is gone. Ctrl-C
-is for the parent, which ends its children. What a child logs is logged by the parent, with the next
-answer.
+They do not use :mod:`multiprocessing`, which would import the script that runs the crawl again in
+each child. A child ends when its input is closed or its parent is gone. Ctrl-C is handled by the
+parent, which ends its children. What a child logs is logged by the parent, with the next answer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Readable documents under ordered keys: one interface, kept by SQLite and by MongoDB.
+"""Readable documents under ordered keys: one interface, implemented on SQLite and on MongoDB.
 
-A document has a key and fields with names. In `sqlite3` a table has a column for each field, in
-`mongosh` a collection has documents with these fields. Two steps are atomic, of one document each:
-to insert it if its key is free, and to change or delete it if its fields are as they were. All else
-is built of these: the same code coordinates processes of one machine and of many.
+A document has a key and named fields. In `sqlite3` a table has a column for each field, in
+`mongosh` a collection has documents with these fields. Two steps are atomic, on one document each:
+inserting it if its key is free, and changing or deleting it if its fields are as they were read.
+Everything else is built on these, so the same code coordinates the processes of one machine and of
+many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Files that get their names when they are written: whole after a power cut, or not there."""
+"""Writes files under their final names only when complete: after a power cut a file is whole or
+missing.
+"""
 
 import errno
 import os

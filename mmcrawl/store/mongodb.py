@@ -1,12 +1,11 @@
-"""A MongoDB database of mmcrawl: reaching it, setting it up, saying why it cannot be used.
+"""A MongoDB database of mmcrawl: connecting, setting up, and explaining why one cannot be used.
 
 Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
-asks the primary. A server that refuses journaled writes or retryable ones is asked without.
+asks the primary. A server that refuses journaled or retryable writes is used without them.
 
-What is kept there is told by :class:`~mmcrawl.store.documents.Contents`: an archive, or the store
-of a crawl. Its collections begin with a prefix of its own, so that several may live in one
-database. The collection ``about`` tells what the others are; it is written last, when all else is
-set up.
+:class:`~mmcrawl.store.documents.Contents` describes what a database holds: an archive, or the store
+of a crawl. Each has its own prefix for collections, so that several can share one database. The
+collection ``about`` describes the others; it is written last, when everything else is set up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Documents in a MongoDB database, which the processes of many machines may use at once.
+"""Documents in a MongoDB database, which processes on many machines may use at once.
 
-Each kind of documents is a collection; the key is ``_id``.
+Each kind of document is a collection; the key is ``_id``.
 """
 
 from __future__ import annotations

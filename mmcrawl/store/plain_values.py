@@ -1,8 +1,9 @@
-"""Dataclasses as plain data that JSON can hold, and back with the types they declare.
+"""Converts dataclasses to plain data that JSON can hold, and back with the declared types.
 
-A dataclass becomes the list of its fields, so that none can be missing; one of several dataclasses
-has its name before them; bytes become base64; an error of mmcrawl becomes its sentence. What is
-read is checked by pydantic, strictly: nothing is converted, and numbers fit a database (64 bits).
+A dataclass becomes the list of its fields, so that none can be missing; in a union of dataclasses
+its name comes first. Bytes become base64, an error of mmcrawl becomes its sentence. Data that is
+read is checked by pydantic in strict mode: nothing is converted, and integers must fit a database
+(64 bits).
 """
 
 import types

@@ -1,6 +1,6 @@
 """Documents in an SQLite file, which the processes of one machine may use at once.
 
-Each kind of documents is a table: the key, and a column for each field.
+Each kind of document is a table: the key, and a column for each field.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opening an SQLite file, wherever it lies and whoever made it.
+"""Opens SQLite files safely, wherever they are and whoever made them.
 
 The schema of a file is a program: a view in place of a table can run for ever. So every file is
 opened by `connected`, and used only if its tables are ours (`require_ours`).

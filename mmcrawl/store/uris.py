@@ -1,4 +1,4 @@
-"""URIs of stores: a file, or a database that is reached over the network."""
+"""URIs of stores: a file, or a database reached over the network."""
 
 FILE = "sqlite:///"
 

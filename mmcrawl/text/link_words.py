@@ -1,4 +1,4 @@
-"""What the text of a link says of where it leads: to media, or to another page of a list."""
+"""What the text of a link says about its target: media, or another page of a list."""
 
 import re
 from collections.abc import Iterable

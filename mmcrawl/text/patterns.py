@@ -1,4 +1,4 @@
-"""Regular expressions that never read a byte twice, on every Python that has them."""
+"""Regular expressions that never read a byte twice, on every Python version that supports them."""
 
 import re
 import sys

@@ -1,11 +1,11 @@
-"""Finding words in text by forward maximum matching, and cutting text into words (section 4.1.1).
+"""Finds a lexicon's words in text by forward maximum matching, and cuts text into words (4.1.1).
 
-A lexicon keeps two tables. Words that hold a Han character (力学, X射线) are matched as characters,
-with or without a blank between Han and other letters (X 射线): a compiled character class finds the
-places where a word's first two characters stand, and only there the table of words is asked,
-longest first. Words of other scripts ("Newton's second law") are matched as sequences of their base
-forms, longest first: waves are a wave, but probably is not probability. Both are linear in the
-text: at each place at most as many looks as the words beginning there have different lengths.
+A lexicon keeps two tables. Words with a Han character (力学, X射线) are matched as characters,
+with or without a blank between Han and other letters (X 射线): a compiled character class finds
+the places of a word's first two characters, and only there the table of words is searched, longest
+first. Words of other scripts ("Newton's second law") are matched as sequences of their base forms,
+longest first: waves are a wave, but probably is not probability. Both are linear in the text: each
+place costs at most one look for each different length of the words that begin there.
 """
 
 import re

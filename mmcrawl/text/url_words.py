@@ -1,6 +1,6 @@
 """The words of a URL, of its host, path and query, in the language of the topic (section 4.1.2).
 
-What is looked up again and again in a crawl is kept: the words of a host, of a directory, a name.
+The words of hosts, directories and file names are cached, since they repeat throughout a crawl.
 """
 
 import re

@@ -1,5 +1,6 @@
 """Scripts and words: which characters belong to which script, one spelling for the variants of a
-character; words of alphabetic scripts, cut out of text, stemmed, told apart from stop words."""
+character; words of alphabetic scripts: cutting, stemming, stop words.
+"""
 
 import re
 import threading

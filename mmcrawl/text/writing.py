@@ -1,4 +1,4 @@
-"""Texts as they are shown and written: for a terminal, XML and CSV."""
+"""Formats texts for display and for files: terminal, XML and CSV."""
 
 import csv
 import re

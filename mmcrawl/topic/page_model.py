@@ -1,9 +1,9 @@
-"""A topic that was learnt from pages: what it knows, how it judges, and its file.
+"""A topic learnt from pages: its parameters, how it judges, and its file.
 
 The model is logistic regression over three kinds of evidence: the words of a page (stems of words,
-and pairs of Han characters), numbers of its shape, and how near it is to topics that ship. The file
-is JSON: names and numbers only, so that reading one that a stranger made runs nothing of theirs.
-Who trains it is `mmcrawl.learning`; who takes words and numbers from a page `mmcrawl.scoring`.
+and pairs of Han characters), numbers that describe its shape, and its similarity to the topics that
+ship. The file is JSON, names and numbers only, so reading a stranger's file runs none of their
+code. `mmcrawl.learning` trains it; `mmcrawl.scoring` takes words and numbers from a page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A topic: the set T of subject words, and how near texts are to it."""
+"""A topic: the set T of subject words, and the similarity of texts to it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

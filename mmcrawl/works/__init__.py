@@ -1,11 +1,11 @@
-"""Works: a record for each recording, film or animation that was found, not for each address.
+"""Works: one record for each recording, film or animation found, not for each address.
 
 A page names addresses of media (:mod:`.occurrences`) and says who made it, when, and under which
 licence (:mod:`.describing`, :mod:`.licences`); files say more (:mod:`.file_tags`). Occurrences of
 one work are grouped (:mod:`.grouping`) and described (:mod:`.describing`). The :mod:`.catalogue`
-keeps them with an editor's corrections (:mod:`.corrections`) and collections
-(:mod:`.collections`), in a file or a database; from an :mod:`.index` of it, lists are answered;
-:mod:`.exporting` writes them in formats of others.
+keeps works with an editor's corrections (:mod:`.corrections`) and collections
+(:mod:`.collections`), in a file or a database. Lists are answered from an :mod:`.index` of it;
+:mod:`.exporting` writes works in other formats.
 """
 
 from mmcrawl.lazy import lazy_imports

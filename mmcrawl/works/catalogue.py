@@ -1,11 +1,11 @@
-"""Where works and an editor's corrections are kept: a file beside the crawl, or its database.
+"""The store of works and an editor's corrections: a file beside the crawl, or its database.
 
-Describing anew puts other works in place of the former ones; corrections stay, and are laid over
-whatever is found. A work keeps its id as long as it has one of the files it had.
+Describing again replaces the previous works; corrections stay, and override what is found. A work
+keeps its id as long as it has one of its former files.
 
-Works are written under a number that is new each time. Then `state` names that number, by which
-readers see all of them or none, and what was before is removed, also what a process left that was
-killed. A record that people change has an `edition`: who changes it tells the one he has read.
+Works are written under a new number each time. Then `state` is set to that number, so that readers
+see all of them or none, and works of other numbers are removed, including those of a killed
+process. A record that people change has an `edition`: an editor names the edition they have read.
 """
 
 import json

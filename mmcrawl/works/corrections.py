@@ -1,7 +1,7 @@
-"""What an editor says of works: fields that win over what was found.
+"""An editor's corrections of works: fields that override what was found.
 
-In JSON Lines, an object for each work: ``{"work": ID, "title": "…", "licence": "CC-BY-4.0"}``. Of
-what is not named nothing changes; ``null`` gives a field back to what is found.
+In JSON Lines, an object for each work: ``{"work": ID, "title": "…", "licence": "CC-BY-4.0"}``.
+Fields that are not named stay unchanged; ``null`` restores what was found.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What files say of themselves, read in a process of its own, which may break.
+"""Metadata that files hold, read in a separate process, which may break.
 
-A few kilobytes can unpack to gigabytes, or keep a parser busy for hours. So the process has bounds
-of memory and of time for each file; if it dies, that file has no tags, and the next one has a new
+A few kilobytes can unpack to gigabytes, or keep a parser busy for hours. So the process has limits
+on memory and on time for each file; if it dies, that file has no tags, and the next file gets a new
 process.
 """
 

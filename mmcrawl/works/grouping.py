@@ -1,7 +1,7 @@
 """Which addresses of media are one work: formats, qualities, mirrors, and players of the same.
 
-Each rule joins addresses; what is joined by any chain of them is one work. The rules, with what
-they were judged on, are in the guide.
+Each rule joins addresses; addresses joined by any chain of rules are one work. The guide lists the
+rules and how they were measured.
 """
 
 import re

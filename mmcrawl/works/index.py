@@ -1,8 +1,8 @@
-"""An index of the catalogue, from which lists, facets, searches and harvesters are answered.
+"""An index of the catalogue that answers lists, facets, searches and harvesters.
 
-It is an SQLite file beside what is made of the works, made from the catalogue and never read where
-it is older: describing anew makes all of it, a correction only the rows of its works. Whoever
-removes it loses nothing.
+It is an SQLite file beside the crawl's collection, built from the catalogue and never read when it
+is older: describing again rebuilds it, a correction updates the rows of its works. Deleting it
+loses nothing.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Which licence a page says its works have, and where it says so.
+"""The licence that a page states for its works, and where it states it.
 
-A page names licences for many reasons: its own, that of a photograph, or since it writes about
-them. What is declared (``rel=license``, structured data, meta tags) is believed; a link, badge or
-text, where it stands in the foot or side of the page or the words around it say that something *is
-licensed*. What stands beside a medium is said of it, and wins.
+A page names licences for many reasons: its own, that of a photograph, or because it writes about
+licences. Declarations (``rel=license``, structured data, meta tags) are believed. A link, badge or
+text counts if it stands in the foot or side of the page, or if the words around it say that
+something *is licensed*. A statement next to a medium applies to that medium and takes precedence.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What is known of a work: plain values, which all exporters read."""
+"""A work: plain values, which all exporters read."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,8 +1,8 @@
-"""What changed from one version of a page to another: the kinds of blocks whose words differ, and
-whether the main text does.
+"""What changed between two versions of a page: the kinds of blocks whose words differ, and whether
+the main text does.
 
-A block that only moved, or of which only markup differs, is no change: what people read is the
-same. The archive keeps what was found of two versions, so that it is found once.
+A block that only moved, or whose markup alone differs, is unchanged: readers see the same text. The
+archive stores the result for each pair of versions, so it is computed once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a comparison of two versions tells: of every block, of the layout, of the whole page."""
+"""The result of comparing two versions: for each block, for the layout, for the whole page."""
 
 from __future__ import annotations
 

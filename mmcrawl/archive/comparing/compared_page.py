@@ -1,4 +1,6 @@
-"""A page as it is compared: its innermost blocks, and the runs of text in them and between them."""
+"""A page prepared for comparison: its innermost blocks, and the runs of text in and between
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,17 +1,18 @@
-"""Two versions, block by block, and changed blocks word by word (Song et al. 2008, section 2.3).
+"""Compares two versions block by block, and changed blocks word by word (Song et al. 2008, section
+2.3).
 
-The paper asks whether pages are equal: layout by layout, block by block in order (equation 1).
-Here the question is what became of each block. In this order:
+The paper asks whether two pages are equal: layout by layout, block by block in order (equation 1).
+This module asks what became of each block, in five steps:
 
-1. Blocks of equal bytes are in their place where no other such pair crosses them, those that occur
-   once first; so are blocks of equal text in what is left between them.
-2. What is left and has equal bytes, or equal text, moved.
-3. A block took the place of another between the same neighbours, or moved, if it has nearly the
-   same words.
-4. Runs of text that are left on both sides are the same text in other blocks, or in the layout:
-   blocks of nothing else are cut otherwise.
-5. Of the rest, a block took the place of another between the same neighbours if it stands at the
-   same element, or has much the same words.
+1. Blocks of equal bytes stay in place unless another such pair crosses them; blocks that occur once
+   are matched first. The same follows for blocks of equal text in the gaps.
+2. Of the remaining blocks, those with equal bytes or equal text have moved.
+3. A block with nearly the same words, between the same neighbours or elsewhere, is the same block
+   with changed words.
+4. Runs of text left on both sides are text that was cut into other blocks or into the layout: a
+   block made of such runs alone is marked as recut.
+5. Of the rest, a block replaced another between the same neighbours if it stands at the same
+   element or shares much of its words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Headlines of front pages: which are gone, which are new, which stand elsewhere.
+"""Headlines of front pages: which are gone, which are new, which have moved.
 
-A headline is a heading that is a link or has one, or a link of several words outside of headings,
-in what a page is there for: no menu, no advertisement.
+A headline is a heading that is or contains a link, or a link of several words outside headings.
+Only blocks that belong to the content count, not menus or advertisements.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Text that two versions of a page have in common, in blocks that are not the same block.
+"""Text that two versions of a page share although it stands in different blocks.
 
-Where a page is redesigned, or grows a paragraph, the same text may be cut into other blocks, or be
-in none any more. Here the runs of text that are left on both sides are matched, each once, in
-order; what is left of those is what was added and removed in truth.
+When a page is redesigned or gains a paragraph, the same text may be cut into other blocks, or lie
+between blocks. This module matches the runs of text that remain on both sides, each once and in
+order. What is left unmatched is what was really added or removed.
 """
 
 from __future__ import annotations

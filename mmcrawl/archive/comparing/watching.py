@@ -1,4 +1,4 @@
-"""Changes of pages where somebody looks: in blocks of some kinds, or that a selector chooses."""
+"""Changes in the part of a page that a user watches: blocks of some kinds, or a CSS selector."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The blocks of a version as a head keeps them: by column, and little of what the body tells.
+"""How a segment's head stores the blocks of its versions: by column, without what the body implies.
 
-Blocks stand side by side, so that where one begins is told by where the one before ends: nearly
-always there. A topic is made of words of its block, so that the places of these are kept, not the
-words, and counted in words, not in bytes: a stop word left out is the same on all pages. Digests
-are not kept, but their first bytes: enough to find a block without reading pages, and to count
-different ones (:attr:`BlockColumns.marks`).
+Neighbouring blocks usually touch, so the end of one gives the start of the next. The words of a
+topic occur in their block, so only their positions are stored, counted in words rather than bytes:
+leaving out a stop word then looks the same on every page. Of each digest only the first bytes are
+stored: enough to find a block without reading pages, and to count different blocks
+(:attr:`BlockColumns.marks`).
 """
 
 from __future__ import annotations

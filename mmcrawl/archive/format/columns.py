@@ -1,7 +1,7 @@
-"""Columns that a head is made of: numbers as differences, headers by name.
+"""The columns of a head: numbers as differences, headers by name.
 
-What differs little from one entry to the next costs next to nothing in the compression behind: the
-same header of all entries stands together, and so does each byte of their numbers.
+Values that differ little between entries cost almost nothing once compressed, so all values of one
+header stand together, and so do the corresponding bytes of numbers.
 """
 
 from __future__ import annotations

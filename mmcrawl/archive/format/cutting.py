@@ -1,8 +1,8 @@
-"""The blocks of versions: cut when a page is stored, unless that was not wished, else on demand.
+"""The blocks of versions: cut when a page is stored, or on demand if blocks were switched off.
 
-Cutting a page into labelled blocks takes several times as long as storing it. It depends on
-nothing but the bytes, the encoding, the method and the level, which are kept: what was not cut when
-it was stored is cut when somebody asks for blocks, or for good when the archive is packed.
+Cutting a page into labelled blocks takes several times as long as storing it. The result depends
+only on the bytes, the encoding, the method and the level, all of which are stored. So blocks can be
+cut later, when somebody asks for them, or for good when the archive is packed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the archive finds out about a body: whether it is a page, its language and encoding.
+"""What the archive derives from a body (whether it is a page, its language and encoding), and a
+version put together again from what is stored.
 
-And the version made again of what is kept. A visit that found the same again came with headers of
-its own, its *head*.
+A visit that found an unchanged page has headers of its own, called its *head*.
 """
 
 from __future__ import annotations

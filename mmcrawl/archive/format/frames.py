@@ -1,4 +1,4 @@
-"""Frames of zstd, and the varints that heads are made of."""
+"""Zstandard frames, and the variable-length integers used in heads."""
 
 from __future__ import annotations
 

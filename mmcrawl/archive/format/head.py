@@ -1,13 +1,12 @@
-"""Heads: what stands in a segment besides the bytes of pages.
+"""Heads: everything in a segment except the bytes of pages.
 
-An :class:`Entry` is the record of one version or one visit: when it was made, what came with it,
-the digest of its body and how that is cut into blocks. The head of a segment keeps the entries by
-column: all times, all values of one header, all sizes of blocks, … Versions of one page differ
-little, so that the compression of the head as a whole is the delta coding; each entry can still be
-read by itself.
+An :class:`Entry` is the record of one version or one visit: its time, the headers, the digest of
+the body and how it is cut into blocks. A head stores its entries by column: all times, all values
+of one header, all sizes of blocks, … Versions of one page differ little, so compressing the head as
+a whole acts as delta coding; each entry can still be read alone.
 
-The bodies stand in the data of the segment, in the order of their entries, as one frame of zstd.
-Equal ones stand there once.
+The bodies are in the data of the segment, in the order of their entries, as one frame of zstd.
+Equal bodies are stored once.
 """
 
 from __future__ import annotations

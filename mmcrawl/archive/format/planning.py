@@ -1,15 +1,15 @@
-"""What becomes of the visits of a batch: a version, a note that nothing has changed, or to wait.
+"""Decides what each visit of a batch becomes: a version, a note that nothing changed, or a visit
+that has to wait.
 
-A URL is looked up together with the others of its batch; what the batch itself adds is kept in
-memory, so that a second capture of a page sees the first. This goes as far as the visits of a URL
-are in order: each later than all that is known of it, so that it is compared with the last version.
+The URLs of a batch are looked up together. What the batch itself adds is kept in memory, so that a
+second capture of a page is compared with the first. This works for visits in order: each later than
+everything known of its URL.
 
-One that is not (a collection of old captures is taken in, or the same is stored again) is *late*:
-what was seen up to its time is asked for by itself, and what comes after it in the batch waits for
-the next round.
+A visit that is *out of order* (old captures are imported, or the same is stored again) is looked up
+alone, by its time; later visits of that URL wait for the next round.
 
-What is stored late may be equal to what was seen before it or to what was seen next. Either way it
-is a visit, no version.
+A capture stored out of order that equals its predecessor or successor is recorded as a visit, not a
+version.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a place in the archive to a record and its bytes."""
+"""Reads records and bodies, given their places in the archive."""
 
 from __future__ import annotations
 

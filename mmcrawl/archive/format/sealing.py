@@ -1,17 +1,17 @@
-"""Sealing: the tail of a stream, small segments compressed alone, becomes part of a solid one.
+"""Sealing: merges the small segments at the end of a stream into a solid one.
 
-A version is written at once and cheaply, without reading what was stored before. When the tail of
-a stream has grown, it is put together with the last segment that is not full yet, unless that is
-many times as large; there, the versions of a page stand in one window of the compressor. The work
-is done outside of a transaction, every version of the new segment is rebuilt and compared with its
-digest, and only then it takes the place of the old ones.
+A new version is written at once and cheaply, as a small segment compressed alone, without reading
+older ones. When the tail of a stream has grown, it is merged with the last segment that is not yet
+full, unless that is many times as large. Versions of a page then share one window of the
+compressor. Merging runs outside a transaction: every version of the new segment is rebuilt and
+compared with its digest before the new segment replaces the old ones.
 
-Segments of 32 MB in one frame: of front pages, frames of 1 MB take 1.3 to 1.5 times as many bytes
-if each is compressed with the first one as dictionary, and 3 to 9 times if alone. The first half
-of the first full segment of a stream is the dictionary of all behind it, which takes 1 (news), 7
-(JSON) and 38 % (XML of 103 pages) off. It has none itself: two segments are decoded at most. Before
-something in it is purged, those behind it are written without it. Level 12 takes 8 % more bytes
-than level 19, and a fifteenth of its time; the latter is for whoever packs the archive.
+A segment is one frame of up to 32 MB. On front pages, frames of 1 MB take 1.3 to 1.5 times as many
+bytes if each uses the first one as dictionary, and 3 to 9 times if compressed alone. The first half
+of a stream's first full segment is the dictionary of all later ones, which saves 1 (news), 7 (JSON)
+and 38 % (XML of 103 pages); that segment has no dictionary itself, so a read decodes at most two
+segments. Before something in it is purged, the segments that use it are rewritten without it. Level
+12 takes 8 % more bytes than level 19 and a fifteenth of its time; `archive pack` uses 19.
 """
 
 from __future__ import annotations

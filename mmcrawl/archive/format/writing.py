@@ -1,16 +1,16 @@
-"""Storing captures (Song et al. 2008, algorithm 4), many at once.
+"""Stores captures (Song et al. 2008, algorithm 4), many at once.
 
-The last version is not read to store the next one, only its record. What is new goes into one
-segment at the end of a stream, versions and visits in the order in which they came.
+Storing a version reads the record of the last version, never its body. New versions and visits go
+into one segment at the end of a stream, in the order in which they arrived.
 
-A URL that is stored for the first time goes to the stream of its host, where pages of one template
-stand together. One that comes again and again, also after its segment was closed, gets a stream of
-its own, where its versions stand together.
+A URL stored for the first time goes to the stream of its host, where pages of one template stand
+together. A URL that has returned often, also after its segment was closed, gets a stream of its
+own, so that its versions stand together.
 
-Pages are cut, and all is decided, before anybody has to wait for it. If others have stored the same
-URLs meanwhile, it is decided again. A batch is written in the order segments, versions, visits, and
-how URLs stand, each kind as a whole. Where another process took a number first, the version is
-refused, and tried again with what waits.
+Pages are cut and decisions made before the store is locked. If another process has stored the same
+URLs meanwhile, the decision is made again. A batch is written in the order segments, versions,
+visits, and the state of URLs, each kind as a whole. If another process took a number first, the
+version is refused and tried again with the visits that wait.
 """
 
 from __future__ import annotations

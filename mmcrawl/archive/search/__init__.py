@@ -1,9 +1,8 @@
-"""Search over the blocks of an archive.
+"""Search over the blocks of an archive: by text, kind, media, page and time.
 
-What a block says, of what kind it is, which media it has, on which pages it was and when: the
-index is made from the archive, kept beside it in SQLite's FTS5, and can be thrown away. See
-:mod:`mmcrawl.archive.search.query` for what can be asked, and
-:mod:`mmcrawl.archive.search.finding` for the order of what is found.
+The index is built from the archive, kept beside it in SQLite's FTS5, and can be deleted at any
+time. :mod:`mmcrawl.archive.search.query` describes the query language,
+:mod:`mmcrawl.archive.search.finding` the order of results.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,12 +1,12 @@
-"""The text and the media of the blocks of versions, read in several processes if there are many.
+"""Text and media of the blocks of versions, read by several processes if there are many.
 
-For the text nothing around a block counts: the same bytes in the same encoding are the same
-document, whatever page they are found on first. Text that stands outside of all blocks, as a label
-behind a list, is found too. Media often stand between blocks, as a player below
-its heading: they belong to the block before them.
+The text of a block depends on nothing around it: equal bytes in the same encoding are one document,
+on whatever page they were found first. Text outside all blocks, such as a label behind a list, is
+indexed too. Media often stand between blocks, such as a player below its heading; they belong to
+the preceding block.
 
-A page that was not cut into blocks yet is cut now, which takes most of the time of an update. The
-processes read no archive: they are given bodies, and give back blocks, in the order asked for.
+A page without stored blocks is cut now, which takes most of the time of an update. The processes do
+not read the archive: they receive bodies and return blocks, in the order requested.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is shown of a match."""
+"""One search result as it is displayed."""
 
 from __future__ import annotations
 

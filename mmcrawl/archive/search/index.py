@@ -1,9 +1,9 @@
-"""The search index: a SQLite file with a full-text table (FTS5), whatever the archive is kept in.
+"""The search index: an SQLite file with a full-text table (FTS5), for any kind of archive.
 
-A block is indexed once, whatever versions and pages it is on: as a *document*. A *run* says that a
-document stood on a page in some consecutive versions. The full-text table is contentless and gets
-texts as tokens that we cut, split at spaces. Changes are transactions, so an index is right
-whenever its writer dies.
+A block is indexed once, however many versions and pages contain it: as a *document*. A *run* says
+that a document was on a page in some consecutive versions. The full-text table is contentless; it
+receives texts as tokens, cut by :mod:`.tokens` and separated by spaces. Every change is a
+transaction, so the index stays consistent when its writer dies.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The tokens of a text, as the index and its queries know them.
+"""Cuts text into tokens, for the index and for queries alike.
 
 Words of alphabetic scripts are stemmed (:func:`mmcrawl.text.stem`). Chinese and Japanese have no
-spaces: there each character is a token together with the next one of its run, the last one alone.
-So any part of a run is found, as a phrase of such pairs: 二泉 in 二泉映月. All forms are unified
-(力學 = 力学).
+spaces: each character forms a token with its successor in the run, the last one alone. So any part
+of a run is found as a phrase of such pairs: 二泉 in 二泉映月. All forms are unified (力學 = 力学).
 """
 
 from __future__ import annotations

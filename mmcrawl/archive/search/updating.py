@@ -1,9 +1,9 @@
-"""Bringing the search index up to date with the archive.
+"""Brings the search index up to date with the archive.
 
-The archive is asked which versions a page has; what the index does not have of them is read. A
-version that comes behind all others continues the page; if one was purged, or came in between, the
-page is *reset*: forgotten, with all documents that are on no other page, and told anew. What was
-read is written every few seconds, so that it is found, and not lost if the update is interrupted.
+For each page, versions that the index lacks are read. A version later than all others continues the
+page. If a version was purged, or inserted between others, the page is *reset*: it is removed, with
+all documents that are on no other page, and indexed again. Results are written every few seconds,
+so that they can be found and an interrupted update loses little.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Captures that are stored while a crawl goes on: by a thread, or by a process of its own."""
+"""Stores captures while a crawl runs: by a thread, or by a process of its own."""

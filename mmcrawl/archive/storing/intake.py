@@ -1,9 +1,9 @@
-"""Taking captures into an archive while a crawl goes on.
+"""A queue between a crawl and its archive, emptied by one thread.
 
-The paper's page cache and thread controller (Song et al. 2008, section 3.1): what was fetched waits
-in a queue, one thread has it stored. The thread takes all that waits, up to a bound, and has it
-stored as one group, so that pages share the wait for the disk or the network; while a group is
-stored, the next one gathers. More threads would gain nothing: one at a time writes.
+This is the paper's page cache and thread controller (Song et al. 2008, section 3.1). The thread
+stores everything that waits, up to a bound, as one group, so that pages share the wait for the disk
+or the network; the next group gathers meanwhile. More threads would gain nothing, since only one at
+a time can write.
 """
 
 from __future__ import annotations

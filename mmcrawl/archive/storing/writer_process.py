@@ -1,9 +1,9 @@
-"""An archive that is written by a process of its own.
+"""An archive written by a process of its own.
 
-Storing a page takes about as much of the interpreter as a fifth of all else that a crawl does with
-it, and threads share one interpreter. The process gets groups of visits and answers each. It ends
-when it is told to close, or when its crawl is gone: then at once, as if it had been killed, once
-the group is stored that it was given.
+Threads share one interpreter, and storing a page takes about a fifth of the CPU of everything else
+a crawl does with it. The process receives groups of visits and answers each. It ends when told to
+close. If its crawl has died, it finishes the group it was given and ends without closing, as if it
+had been killed.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Numbers of an archive; examining, copying and purging it."""
+"""Statistics of an archive; checking, copying and purging it."""

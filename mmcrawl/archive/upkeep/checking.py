@@ -1,11 +1,12 @@
-"""Examining an archive: every record is read, the index is made again from them, and compared.
+"""Checks an archive: reads every record, rebuilds the index from the records, and compares.
 
-A record without a row is a version or a visit whose row was lost, or what a process left that died
-before it wrote the row. Where its URL is said to have been seen by then, it is the first, a fault;
-else the second, an orphan. Either way a repair writes the row: the page was captured then.
+A record without a row has two possible causes: the row was lost, or a process died before writing
+it. If the row of its URL says that the URL had been seen by then, the row was lost: a fault.
+Otherwise the record is an orphan. A repair writes the row in both cases, since the page was
+captured.
 
-Two processes may have written a version of one number at once. Of one, the row was refused: that
-record is dead, and its page was written again with another number.
+Two processes may write a version with the same number at once. One of the two rows is refused; that
+record is dead, and its page was written again under another number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An archive into another one, of any kind of store: its documents, as they are."""
+"""Copies an archive into another one, of any kind of store, document by document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of an archive: what it keeps, and how much of it is equal."""
+"""Statistics of an archive: what it keeps, and how much of it is equal."""
 
 from __future__ import annotations
 

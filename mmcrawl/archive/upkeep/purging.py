@@ -1,9 +1,9 @@
-"""Removing versions for good.
+"""Removes versions for good.
 
-A record keeps its place for ever: where one is purged, a blank stands in its place in the segment,
-and its bytes go. So nothing that stays has to be written differently. Segments are written first:
-what a process leaves that dies then are rows whose records are blank, which a check removes. What
-is blank as a whole goes last.
+Records keep their places for ever: a purged record becomes a blank in its segment and its bytes go,
+so nothing that stays has to be renumbered. Segments are written before rows are removed: if the
+process dies in between, a check finds rows whose records are blank and removes them. Segments that
+are blank as a whole are removed last.
 """
 
 from __future__ import annotations

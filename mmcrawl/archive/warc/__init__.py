@@ -1,7 +1,7 @@
 """WARC files: the exchange format of web archives (ISO 28500:2017, WARC 1.1).
 
-:func:`import_warc` takes in the captures of any WARC files; :func:`export_warc` writes an archive
-as one that other programs read and replay.
+:func:`import_warc` imports the captures of any WARC files; :func:`export_warc` writes an archive as
+a WARC file that other programs read and replay.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""What a record of a WARC file says: an answer of HTTP."""
+"""Reads the HTTP response in a record of a WARC file."""
 
 from __future__ import annotations
 

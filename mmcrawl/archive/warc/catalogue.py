@@ -1,6 +1,6 @@
-"""Where the captures of WARC files are while they are taken in.
+"""A temporary catalogue of the captures in WARC files, used while importing them.
 
-A revisit may refer to a record of any file, and a URL's captures may come in any order, so that all
+A revisit may refer to a record of any file, and the captures of a URL may come in any order, so all
 records must be known before the first is stored.
 """
 

@@ -1,4 +1,6 @@
-"""An archive as a WARC file: visits in an order in which storing them gives the same versions."""
+"""Writes an archive as a WARC file; storing its visits in this order gives the same versions
+again.
+"""
 
 from __future__ import annotations
 

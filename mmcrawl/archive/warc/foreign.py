@@ -1,4 +1,4 @@
-"""The WARC files in a WACZ file, and the pages in them."""
+"""Finds the WARC files in a WACZ file, and the pages in them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The head of a record: a capture's facts as fields of WARC and HTTP, and back.
 
-A body is stored without its codings, so headers that speak of codings would lie beside it. They
-are written as ``X-Archive-Orig-NAME``, as pywb names what it puts out of force, and every reader
-sees a head that fits its body. Such names are undone when a file is read.
+A body is stored decoded, so headers that describe its encoding would be wrong. They are written as
+``X-Archive-Orig-NAME``, as pywb renames headers it disables, and every reader sees a head that fits
+the body. Importing restores the original names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""WARC files into an archive."""
+"""Imports WARC files into an archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The payload of a response: its digests, and the body without the codings of the wire."""
+"""The payload of a response: its digests, and the body without content and transfer encodings."""
 
 from __future__ import annotations
 

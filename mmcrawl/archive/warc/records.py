@@ -1,8 +1,9 @@
-"""The records of WARC files, found one after the other.
+"""Finds the records of WARC files, one after the other.
 
-Behind damage it goes on where the next record begins: a record that does not end as one should may
-have lost bytes, and its length reaches into those behind it. What damaged members unpack to is
-counted, so that a file costs time in proportion to its size, whatever is in it.
+After damage, reading continues where the next record begins. A record that does not end as it
+should may have lost bytes, and its length then reaches into those behind it. What damaged members
+unpack to is limited, so that reading takes time proportional to the size of the file, whatever it
+holds.
 """
 
 from __future__ import annotations

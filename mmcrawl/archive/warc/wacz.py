@@ -1,7 +1,7 @@
 """WACZ 1.1.1: a WARC file with its index (CDXJ) and a list of its pages, in one ZIP.
 
-Browsers replay it without reading it whole: the WARC file is not compressed a second time, so a
-record is read where the index says that it stands.
+Browsers replay it without reading all of it: the WARC file is not compressed a second time, so the
+index gives the position of each record.
 """
 
 from __future__ import annotations

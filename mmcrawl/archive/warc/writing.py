@@ -1,4 +1,4 @@
-"""Records of a WARC file, written with warcio."""
+"""Writes records of a WARC file with warcio."""
 
 from __future__ import annotations
 

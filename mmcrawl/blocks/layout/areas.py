@@ -1,8 +1,8 @@
-"""What the parts of a page are for, as tags, roles, classes and ids say, and where its middle is.
+"""The function of a page's parts, by tags, roles, classes and ids, and where its middle is.
 
-Wang & Zhu 2012, section 2.2.2: tags, and the place of a block on the page. What matters most stands
-in the middle; nothing is rendered here, and the middle is the smallest element with most of the
-text that is in no bar, box or foot.
+Wang & Zhu 2012, section 2.2.2: tags, and the place of a block on the page. The most important
+content stands in the middle. Nothing is rendered: the middle is the smallest element with most of
+the text outside bars, boxes and feet.
 """
 
 from __future__ import annotations

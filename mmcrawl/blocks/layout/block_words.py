@@ -1,4 +1,4 @@
-"""The words that tell what a block of a page is, read on first use; and those of a page's topic."""
+"""Words that reveal the kind of a block, read on first use; and words of a page's topic."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What is known of a block by itself: where it is, what it holds, what its tags say.
+"""The features of a single block: its place, its contents, its tags.
 
-Wang & Zhu 2012, section 2.2.2. Nothing is rendered: a page is taken to be :data:`PAGE_WIDTH` wide
-and to be filled with its text from top to bottom, so that the place of a block is its place in the
-order of the text. Widths are those that tables and boxes declare; the cells of a row stand side by
-side.
+Wang & Zhu 2012, section 2.2.2. Nothing is rendered: a page is assumed to be :data:`PAGE_WIDTH` wide
+and filled with its text from top to bottom, so the place of a block is its place in the order of
+the text. Widths are those that tables and boxes declare; the cells of a row stand side by side.
 """
 
 from __future__ import annotations

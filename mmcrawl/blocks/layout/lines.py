@@ -1,8 +1,8 @@
-"""The lines of a page, what stands between two breaks of its text; and the text of its parts.
+"""The lines of a page: its text between two breaks; and the text of its parts.
 
 A line is a run of text within one block-level element, without a ``<br>``: a paragraph, a heading,
-an item of a list, a cell, a link of a menu. Text of hidden elements (scripts, forms' options, …)
-is left out.
+an item of a list, a cell, a link of a menu. Text of hidden elements (scripts, forms' options, …) is
+left out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How much of what stands in each element: text, link text, images, controls.
+"""How much text, link text, images and controls each element holds.
 
-All is counted in one pass over the nodes of a page and kept as running sums, so that any subtree,
-and any range of nodes, is measured by one subtraction.
+Everything is counted in one pass over the nodes of a page and kept as running sums, so that any
+subtree, and any range of nodes, is measured by one subtraction.
 
-Visible is all text that no element hides by its tag (script, style, template, …), without furigana.
-Text hidden by the attribute ``hidden`` or an inline ``display:none`` counts as visible: scripts
-often reveal it.
+Text is visible unless an element hides it by its tag (script, style, template, …); furigana are not
+counted. Text hidden by the attribute ``hidden`` or an inline ``display:none`` counts as visible,
+because scripts often reveal it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What each element of a page is for its layout, and what its children are.
+"""The role of each element in the layout of its page, and what its children are.
 
-The node types of Song et al. 2008, section 2.1, and the numbers that its rules ask about: counted
-in one loop over the nodes from the last to the first, rule 9's recursion included. What the paper
-leaves open, and how it is decided here, is told in :mod:`mmcrawl.blocks.partitioners.bwap`.
+The node types of Song et al. 2008, section 2.1, and the numbers that its rules need: counted in one
+loop over the nodes from the last to the first, including the recursion of rule 9.
+:mod:`mmcrawl.blocks.partitioners.bwap` lists what the paper leaves open and how it is decided here.
 """
 
 from __future__ import annotations

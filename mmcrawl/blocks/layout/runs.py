@@ -1,9 +1,8 @@
-"""Runs of content: what of a page a reader sees, cut where it changes hands.
+"""Runs of content: the visible parts of a page, cut where the owner changes.
 
-A partitioner says of each piece of content (a run of text, an image, a control) whose it is. Pieces
-of one owner that follow each other, with nothing of another owner in between, are one run. A run's
-byte range is as wide as whole elements allow, so that a heading keeps its tags and bare markup
-between runs stays out.
+A partitioner assigns an owner to each piece of content (a run of text, an image, a control).
+Consecutive pieces of one owner are one run. The byte range of a run is as wide as whole elements
+allow, so that a heading keeps its tags and bare markup between runs stays out.
 """
 
 from __future__ import annotations

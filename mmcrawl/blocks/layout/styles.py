@@ -1,15 +1,15 @@
-"""How each element of a page is drawn, as far as its markup and its style sheets say.
+"""How each element of a page is drawn, according to its markup and style sheets.
 
 Visual features of Wang & Zhu 2012, section 2.2.3, step 3: background, colour, size and weight of
 the text. The nearest rule wins: the element's own ``style`` before the sheets, in a sheet the more
-specific rule before the less, then the later one.
+specific rule before the less specific, then the later one.
 
-Of the selectors of a sheet these are understood, exactly: a tag or ``*``, ``.class``, ``#id``, any
-of them written together (``td.menu#top``), and such parts combined by a blank (descendant) or by
-``>`` (child). Rules with any other selector (attributes, pseudo-classes, ``+``, ``~``) are left
-out, and so are rules for print. A page costs time proportional to its nodes, whatever its sheets:
-a sheet is read as far as :data:`LONGEST_SHEET`, and of the rules that one tag, class or id begins
-to match the last :data:`RULES_PER_KEY` count.
+Supported selectors are, exactly: a tag or ``*``, ``.class``, ``#id``, any of them written together
+(``td.menu#top``), and such parts combined by a blank (descendant) or by ``>`` (child). Rules with
+any other selector (attributes, pseudo-classes, ``+``, ``~``) are ignored, and so are rules for
+print. A page costs time proportional to its nodes, whatever its sheets: a sheet is read as far as
+:data:`LONGEST_SHEET`, and of the rules whose match begins with one tag, class or id the last
+:data:`RULES_PER_KEY` count.
 """
 
 from __future__ import annotations

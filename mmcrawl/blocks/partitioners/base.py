@@ -1,4 +1,4 @@
-"""What a partitioner is, and how pages are cut where nothing else is said."""
+"""The interface of partitioners, and the default one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The partitioners by name: ours, and those other packages register."""
+"""The partitioners by name: built in, or registered by other packages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""spcola: a page cut by its tags, as far as content, look and size of the parts differ.
+"""spcola: cuts a page at its tags, wherever content, look and size of the parts differ enough.
 
 After W. Wang and J. Zhu 2012, 数字图书馆 Web 学术资源信息的分块采集研究, section 2.2.3.
 
-Everything that a rule asks about an element is a difference of running sums over its subtree, so
-that a page costs time proportional to its nodes, however they are nested.
+Everything that a rule asks about an element is a difference of running sums over its subtree, so a
+page costs time proportional to its nodes, however they are nested.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What surely goes with the chosen lines of a page, though the model left it out.
+"""Adds what certainly belongs to the chosen lines of a page although the model left it out.
 
-A model of lines judges by their text: the cells of a table of numbers and a line of code have
-little. The rules take what stands between chosen lines or, on a small page, beside them, and only
-where nothing around it says that it is something else. A list is taken only beside chosen lines of
-a small page: between the paragraphs of long ones lists are often teasers.
+The model judges lines by their text, and the cells of a table of numbers or a line of code have
+little. The rules add what stands between chosen lines or, on a small page, next to them, unless its
+surroundings mark it as something else. A list is added only next to chosen lines of a small page:
+between paragraphs of long pages lists are often teasers.
 """
 
 from __future__ import annotations

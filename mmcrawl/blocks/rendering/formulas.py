@@ -1,9 +1,9 @@
 """Formulas of a page, each once, as TeX.
 
-A formula is on a page up to three times: as TeX (for the script that draws it), as MathML (for who
-hears it) and as the glyphs that are seen. Here each such group of elements is one formula. Its TeX
-is that of an ``annotation``, a ``script`` of type ``math/tex``, an attribute or the text of a
-picture, whichever there is; else its MathML is converted.
+A formula is on a page up to three times: as TeX (for the script that draws it), as MathML (for
+screen readers) and as visible glyphs. Each such group of elements is one formula here. Its TeX
+comes from an ``annotation``, a ``script`` of type ``math/tex``, an attribute or the text of a
+picture, whichever is there; otherwise its MathML is converted.
 """
 
 from __future__ import annotations

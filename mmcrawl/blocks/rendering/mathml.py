@@ -1,7 +1,7 @@
-"""MathML as TeX: for pages that give formulas in no other way.
+"""Converts MathML to TeX, for pages that give formulas in no other way.
 
-A converter of presentation markup, as Word, MathType and most editors write it. What it does not
-know is written as the text it holds.
+It converts presentation markup as Word, MathType and most editors write it. Unknown elements become
+the text they hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a document is made of: blocks, and what stands in their lines."""
+"""The parts of a document: blocks, and what stands in their lines."""
 
 from __future__ import annotations
 

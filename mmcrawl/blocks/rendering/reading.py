@@ -1,7 +1,7 @@
-"""A document out of a page: its chosen lines, in the elements that say what they are.
+"""Builds a document from a page: its chosen lines, in the elements that give their role.
 
-The nodes are gone through once, in order, with a stack of the elements that are open. No step calls
-itself: a page may nest its elements a hundred thousand deep.
+The nodes are visited once, in order, with a stack of the open elements. There is no recursion: a
+page may nest its elements a hundred thousand deep.
 """
 
 from __future__ import annotations

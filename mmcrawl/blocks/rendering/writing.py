@@ -1,4 +1,6 @@
-"""A document as Markdown (CommonMark, with tables of GitHub, formulas in TeX), text, or JSON."""
+"""Writes a document as Markdown (CommonMark, with GitHub's tables, formulas in TeX), text or
+JSON.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared crawls as others see them: who works on one, what it found, its links as one table."""
+"""Views of shared crawls: their workers, what they found, their links as one table."""
 
 from mmcrawl.lazy import lazy_imports
 

@@ -1,4 +1,4 @@
-"""The media that the crawls of a store found, wherever that is kept."""
+"""The media found by the crawls of a store, of either kind."""
 
 import re
 import sys

@@ -1,7 +1,6 @@
-"""A crawl opened to look at it, wherever its store is.
+"""Opens a crawl for reading, wherever its store is.
 
-One that is shared is read from the snapshots and logs of its partitions, into a file of this
-process that is removed afterwards.
+A shared crawl is read from the snapshots and logs of its partitions, into a temporary file.
 """
 
 from __future__ import annotations

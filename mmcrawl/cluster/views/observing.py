@@ -1,7 +1,7 @@
-"""A shared crawl seen from outside: who works on it, and how fast.
+"""A shared crawl seen from outside: its workers, and its speed.
 
-Nothing is written. Clocks of other machines are not asked: a worker is seen to be alive when a
-later look finds another heartbeat. One look alone does not know.
+Nothing is written, and clocks of other machines are not compared: a worker counts as alive when a
+later look finds another heartbeat. A single look cannot tell.
 """
 
 from __future__ import annotations

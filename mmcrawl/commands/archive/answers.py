@@ -1,4 +1,4 @@
-"""What subcommands of `scrapy archive` have in common: what was asked, how they print."""
+"""Shared by the subcommands of `scrapy archive`: their arguments and their output."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`scrapy archive search`: the index brought up to date, asked, and what it found shown."""
+"""`scrapy archive search`: updates the index, runs a query, and shows the results."""
 
 import os
 from argparse import Namespace

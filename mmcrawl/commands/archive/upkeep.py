@@ -1,4 +1,4 @@
-"""`scrapy archive check`, `verify`, `seal`, `purge` and `copy`: its upkeep."""
+"""`scrapy archive check`, `verify`, `seal`, `purge` and `copy`."""
 
 import os
 from argparse import Namespace

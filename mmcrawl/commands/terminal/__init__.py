@@ -1,7 +1,7 @@
-"""What a person sees on a terminal: tables, progress, problems on one line, files that are written.
+"""Output on a terminal: tables, progress, problems on one line, files that are written.
 
 `extensions.py` has the Scrapy extensions that show a crawl, named in `mmcrawl.engine.components`;
-nothing else here needs Scrapy, so that `mmcrawl blocks --format md FILE` is done without it.
+nothing else here needs Scrapy, so `mmcrawl blocks --format md FILE` starts without it.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,6 +1,6 @@
-"""The content of many pages, by all cores: read, extracted, written.
+"""Extracts the content of many pages, on all cores.
 
-Nothing here needs Scrapy, whose import alone takes longer than a hundred pages do.
+Nothing here needs Scrapy, whose import alone takes longer than a hundred pages.
 """
 
 import argparse

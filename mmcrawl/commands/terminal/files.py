@@ -1,5 +1,6 @@
-"""Files that a user names: pages to read, one by one, in a folder or in WARC files; and files to
-write, of which none takes the place of another without being told to."""
+"""Files that a user names: pages to read, singly, in a folder or in WARC files; and files to write,
+which replace existing ones only on request.
+"""
 
 import argparse
 import gzip

@@ -1,4 +1,4 @@
-"""What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
+"""The display of a crawl: a line or a panel while it runs, tables when it ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a command says on standard error: a problem on one line, and what long work does.
+"""Messages on standard error: a problem on one line, and the progress of long work.
 
-On a terminal the line of long work is drawn anew, elsewhere it is written now and then.
+On a terminal the progress line is redrawn, elsewhere it is printed now and then.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The filters that Wang & Zhu (2012, section 4) measure their method against.
+"""The filters that Wang & Zhu (2012, section 4) compare their method with.
 
 Each takes a page's tree and its measures, and returns the nodes whose text is kept and those whose
 links are kept. They cut no blocks, so they are no partitioners: only the paper's table needs them.

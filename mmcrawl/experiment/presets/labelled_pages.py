@@ -1,6 +1,6 @@
-"""Pages of which it is known what each part is, to measure partitioners with.
+"""Pages with labelled parts, for measuring partitioners.
 
-`docs/guide/presets.md` tells the form of the labels, `data/pages/README.md` what the kinds are.
+`docs/guide/presets.md` describes the form of the labels, `data/pages/README.md` the kinds.
 """
 
 import hashlib

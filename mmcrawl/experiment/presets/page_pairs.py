@@ -1,10 +1,11 @@
-"""Pairs of snapshots whose changed parts a reader has labelled, and how well blocks tell those.
+"""Pairs of snapshots whose changed parts a reader has labelled, and how well blocks match those.
 
 Song et al. 2008 (section 3.3, figures 11 and 12) put the older page of a pair into the archive,
-then the newer one, and had readers grade the changed blocks: perfect, good, normal or bad. What a
-grade takes is not printed. What is printed is an example, a page of which a reader says that CC2 to
-CC6 changed, and the archive tells those, or CC, or C, by the level. Here a grade is the place in
-that example to which a pair comes nearest, by the agreement of told and labelled text.
+then the newer one, and had readers grade the changed blocks: perfect, good, normal or bad. The
+paper does not print what a grade requires. It prints an example, a page of which a reader says that
+CC2 to CC6 changed, and the archive reports those, or CC, or C, depending on the level. Here the
+grade of a pair is the nearest place in that example, by the agreement of reported and labelled
+text.
 """
 
 from __future__ import annotations

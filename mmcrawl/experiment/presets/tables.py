@@ -1,4 +1,4 @@
-"""Tables of the papers beside what was measured here, for people and programs."""
+"""Tables of the papers beside our measurements, for people and programs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

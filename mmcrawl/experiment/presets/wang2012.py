@@ -1,9 +1,9 @@
 """The experiment of Wang & Zhu 2012: what methods remove and keep of pages, and a crawl by blocks.
 
-Its six measures are of section 4, table 1: of the noise of a page, which is all that is not its
-topic, the share that is removed; of the topic the shares that are kept and lost; each in characters
-of text, and in links. Links to more on the topic, related links, count as links of the topic. The
-text of a list of them is neither: whoever keeps the links keeps it.
+Its six measures are those of section 4, table 1. Noise is everything on a page that is not its
+topic: the share of it that is removed; of the topic, the shares that are kept and lost; each in
+characters of text, and in links. Links to more on the topic, related links, count as links of the
+topic. The text of a list of them counts as neither, since it stays with the links.
 """
 
 import io

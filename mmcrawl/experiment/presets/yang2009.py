@@ -1,7 +1,7 @@
 """The experiments of Yang 2009: its four algorithms, with its parameters, on any stored web.
 
-The thesis crawled ten Chinese sites of senior physics, which are gone. What it published stands
-beside what the same tables come to here.
+The thesis crawled ten Chinese sites of senior physics, which are gone. Its published tables stand
+beside the same tables measured here.
 """
 
 import re

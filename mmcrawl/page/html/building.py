@@ -1,7 +1,7 @@
-"""The table of nodes of a page, built from its tokens in one pass.
+"""Builds the table of nodes of a page from its tokens, in one pass.
 
-Elements are put into the table as they begin, and are given their ends as they end, in the spirit
-of the HTML standard: see :mod:`mmcrawl.page.html.tree`, whose table it is.
+Elements are added when they begin and receive their ends when they end, in the spirit of the HTML
+standard: see :mod:`mmcrawl.page.html.tree`, whose table it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tree of a page as elements of lxml, for selectors of users and for scripts of pages."""
+"""The tree of a page as lxml elements, for users' selectors and for scripts of pages."""
 
 import re
 from collections.abc import Callable, Collection

@@ -1,4 +1,4 @@
-"""The encoding of a page: as declared, unless the bytes say otherwise.
+"""The encoding of a page: as declared, unless the bytes contradict it.
 
 Order: byte order mark, ``Content-Type`` header, meta tag, then the bytes themselves. A declaration
 is overruled only by evidence: the body is strictly valid UTF-8 with enough characters outside

@@ -1,8 +1,8 @@
-"""The encoding that undeclared bytes show: by chardet, few bytes also by what reads as Chinese.
+"""Guesses the encoding of undeclared bytes: by chardet, and for few bytes by how Chinese they read.
 
-chardet's statistics need some words. In a page with one title in Chinese, or one accented letter,
-they find Cyrillic and box drawing: there the share of common Chinese characters decides, and what
-browsers take for granted, windows-1252.
+chardet's statistics need some words. In a page with one Chinese title, or one accented letter, they
+find Cyrillic and box drawing. There the share of common Chinese characters decides, and otherwise
+the default of browsers, windows-1252.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The texts of the runs of a page: one string, measured as a whole and not one by one."""
+"""The texts of the runs of a page: one string, measured as a whole instead of one by one."""
 
 from __future__ import annotations
 

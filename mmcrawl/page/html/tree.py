@@ -1,19 +1,19 @@
-"""The elements and text runs of a page with the bytes they stand on.
+"""The elements and text runs of a page, with the bytes they occupy.
 
-A parser that repairs a page and writes it out again never gives the source back. Here the page is
-read by a tokenizer whose tokens *are* ranges of the body, and the tree is built over them in the
-spirit of the HTML standard: elements that end each other, void and raw elements, scopes that end
-tags do not reach across. What the standard would move elsewhere (text inside of a table, content
-after ``</body>``) stays where its bytes are.
+A parser that repairs a page and writes it out again never returns the source. Here the page is read
+by a tokenizer whose tokens *are* ranges of the body, and the tree is built over them in the spirit
+of the HTML standard: elements that end each other, void and raw elements, scopes that end tags do
+not cross. What the standard would move elsewhere (text inside a table, content after ``</body>``)
+stays where its bytes are.
 
-The tree is a table of nodes in document order, kept in parallel arrays. A subtree is a run of
-indices, so that sums over subtrees are differences of running sums, "bottom-up" is a loop from the
-end, and no depth of nesting is too deep. Building takes time proportional to the body.
+The tree is a table of nodes in document order, kept in parallel arrays. A subtree is a range of
+indices, so sums over subtrees are differences of running sums, "bottom-up" is a loop from the end,
+and any depth of nesting works. Building takes time proportional to the body.
 
 The tokenizer looks for ``<``, ``>``, quotes and letters. In nearly every encoding of the web these
 bytes mean nothing else (the trail bytes of GBK, Big5 and Shift_JIS never equal them). In UTF-16
-they take two bytes, and in ISO-2022 and HZ they occur inside of characters: there, a view of the
-body is read instead, in which each unit is one byte and all that is no ASCII character is masked.
+they take two bytes, and in ISO-2022 and HZ they occur inside characters: there, a view of the body
+is read instead, in which each unit is one byte and everything outside ASCII is masked.
 """
 
 from __future__ import annotations

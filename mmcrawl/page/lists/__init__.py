@@ -1,8 +1,8 @@
 """Documents that list addresses: sitemaps, feeds, OPML, playlists, CDX, oEmbed.
 
-Each reader takes a body and gives links and media that say which list named them. The first
-element decides what a body is, not its address or declared type. Reading is bounded, whatever the
-bytes, and an entry that is broken costs no other.
+Each reader takes a body and returns links and media, each with the list that named it. The first
+element decides what a body is, not its address or declared type. Reading is bounded for any bytes,
+and a broken entry costs no other entry.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""What a sitemap, a feed or a list of feeds is, and what it gives."""
+"""Recognises a sitemap, a feed or a list of feeds, and returns its entries."""
 
 import json
 import re

@@ -1,7 +1,7 @@
-"""Playlists of old players: M3U, PLS, ASX, RAM, XSPF, SMIL and their like, which name media.
+"""Playlists of old players that name media: M3U, PLS, ASX, RAM, XSPF, SMIL and the like.
 
-An answer is one by how it begins, or by its name or type where it is text. What belongs to HLS and
-DASH is none: these name the pieces of one medium.
+A response is recognised by its beginning, or by name or type if it is text. HLS and DASH manifests
+do not count: they name the pieces of one medium.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Pages with little in them: what they consist of, and which of them a browser renders."""
+"""Pages with little in them: what they consist of, and which of them need a browser to render."""
 
 import re
 from dataclasses import dataclass

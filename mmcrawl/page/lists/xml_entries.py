@@ -1,20 +1,20 @@
-"""XML as strangers write it, read as a stream: a fault costs what it stands in, nothing else.
+"""Reads faulty XML as a stream: a fault costs only the entry it is in.
 
-Parsers of XML end at the first fault, and those that recover close and nest elements in ways that
-spoil what follows it: behind a bare ``&`` libxml2 loses references, an element that is not closed
-takes in all entries behind it. Sitemaps, feeds, lists of feeds and playlists are lists of entries,
-so this reader trusts the tags it sees and nothing that spans many of them:
+XML parsers stop at the first fault, and those that recover close and nest elements in ways that
+spoil what follows: after a bare ``&`` libxml2 loses references, and an unclosed element absorbs all
+entries after it. Sitemaps, feeds, lists of feeds and playlists are lists of entries, so this reader
+trusts single tags and nothing that spans many of them:
 
-* a start tag of an entry closes the entry before it, an end tag what is open inside of it, and one
-  that nothing matches is passed over;
-* a tag ends where the next begins; of a broken one those attributes count that can be read;
-* ``&`` is text where no reference follows; of entities those of HTML are known, others stay as
-  written, also where the file declares them;
-* a comment or CDATA section that holds the beginning of another was not closed: its marker is text;
+* a start tag of an entry closes the previous entry, an end tag closes what is open inside its
+  element, and an end tag that matches nothing is skipped;
+* a tag ends where the next begins; of a broken tag the readable attributes count;
+* ``&`` is text where no reference follows; HTML's entities are known, others stay as written, even
+  if the file declares them;
+* a comment or CDATA section that holds the start of another was not closed: its marker is text;
 * prefixes need no declaration; control characters are dropped.
 
-Entries come one after the other, each as a small tree: no more is held. Nothing outside the file is
-read. All is linear in its size.
+Entries are returned one by one, each as a small tree; nothing else is held. Nothing outside the
+file is read. Time is linear in its size.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The objects of a browser that scripts move it with: window, location, document, elements.
+"""The browser objects by which scripts move to another page: window, location, document, elements.
 
-It is a common one on a desk, which was never on the page before: without cookies, not in a frame as
-far as anybody knows.
+They describe an ordinary desktop browser on its first visit: no cookies, and not in a frame as far
+as a script can tell.
 """
 
 from collections.abc import Callable

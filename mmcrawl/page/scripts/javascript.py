@@ -1,9 +1,9 @@
-"""A small part of JavaScript: what the scripts of a page do at once, as far as texts decide it.
+"""A small subset of JavaScript: what a page's scripts do at once, as far as strings decide it.
 
 Nothing of a page runs: its syntax tree (tree-sitter) is walked. Values are Python's: strings,
 numbers, lists, dictionaries (objects), `Function` (of a script), callables (of the browser), and
-`UNKNOWN` for all else. Loops go round as long as that is known, else once; of a condition that
-cannot be known both branches are walked, and the walk ends after so many nodes.
+`UNKNOWN` for everything else. A loop repeats while its condition is known, otherwise it is walked
+once. If a condition is unknown, both branches are walked. The number of nodes walked is limited.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

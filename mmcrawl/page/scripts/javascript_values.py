@@ -1,7 +1,8 @@
-"""Values of JavaScript with its functions and methods of texts, lists and patterns.
+"""JavaScript values, with the functions and methods of strings, lists and patterns.
 
-Values are Python's, what a script makes of its own, and one that cannot be known. Functions take
-what JavaScript's take, and raise what Python's raise. RE2 matches patterns in linear time.
+Values are Python's, objects that a script creates, or the unknown value. Functions take the
+arguments that JavaScript's take, and raise what Python's raise. RE2 matches patterns in linear
+time.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Where a browser goes from a page without a click: refreshes, and what scripts do at once.
 
-A move is certain if every browser makes it within a minute; another, as one for mobile phones, one
-of a page that finds itself in a frame, or one for browsers without scripts, is a link at most.
+A move is certain if every browser makes it within a minute. Other moves (for mobile phones, for a
+page inside a frame, for browsers without scripts) count as links at most.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How a simulated web is made, and how its parameters are written on a command line."""
+"""The parameters of a simulated web, and their form on a command line."""
 
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields

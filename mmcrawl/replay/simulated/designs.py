@@ -1,4 +1,4 @@
-"""From a page to the HTML a server would send: nested tables as in 2003, divisions, landmarks."""
+"""The HTML of a simulated page: nested tables as in 2003, divisions, landmarks."""
 
 import calendar
 import json

@@ -1,6 +1,7 @@
-"""Where everything is in a simulated web, its sites and directories, and what pages are made of.
+"""The layout of a simulated web: sites and directories, and what pages are made of.
 
-What is kept in memory grows with the directories, some √pages/2 a site, never with the pages."""
+Memory grows with the directories, some √pages/2 a site, never with the pages.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

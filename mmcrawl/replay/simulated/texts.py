@@ -1,5 +1,6 @@
-"""What the pages of simulated webs say, from ``texts_zh.toml`` and ``texts_en.toml``, read on first
-use, and what sites, directories and pages are called."""
+"""The texts of simulated webs, from ``texts_zh.toml`` and ``texts_en.toml``, read on first use, and
+the names of sites, directories and pages.
+"""
 
 import tomllib
 from collections.abc import Sequence

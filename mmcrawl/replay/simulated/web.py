@@ -1,4 +1,4 @@
-"""The simulated web: its answers, and its relevant pages."""
+"""The simulated web: its responses, and its relevant pages."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

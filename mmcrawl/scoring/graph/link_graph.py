@@ -1,32 +1,33 @@
-"""What the link-graph algorithms share: the growing graph, when it is ranked anew, the answers.
+"""What the link-graph algorithms share: the growing graph, when it is ranked again, the scores.
 
-Nodes are the links that crawled pages hold and the crawled pages themselves; edges lead from a
-crawled page to the links on it. A waiting link is a node without links of its own.
+Nodes are the crawled pages and the links on them; edges lead from a crawled page to its links. A
+waiting link is a node without links of its own.
 
-* *Batch.* When nodes and edges have grown by `growth` (5 %), and while the graph is small after
-  every 10 pages at the latest, all nodes are ranked anew, starting from the ranks of before, and
-  all waiting links are scored.
-* *In between* a crawled page passes its rank on to the links it holds, new ones and old ones alike,
-  and these are scored. The news goes one step: what it means for the links of those links, or for
-  other pages' shares, the next batch finds out.
+* *Batch.* When nodes and edges have grown by `growth` (5 %), and while the graph is small at least
+  every 10 pages, all nodes are ranked again, starting from the previous ranks, and all waiting
+  links are scored.
+* *In between* a crawled page passes its rank on to its links, new and old, and these are scored.
+  The change travels one step: its effect on the links of those links, or on other pages' shares,
+  waits for the next batch.
 
-Structure is normalised (4.8) by the largest rank that a waiting link had at the last batch. A link
-may outgrow it until the next one; when one has twice as much, all are scored by the new largest.
+Structure is normalised (4.8) by the largest rank of a waiting link at the last batch. A link may
+exceed it until the next batch; when one has twice as much, all are scored by the new maximum.
 
-Seeds, targets of redirects and requests of the spider are no nodes until a crawled page links to
-them or they are crawled: until then they count as twice the best, so that they are fetched at once
-(the target of a redirect stands for a link that was the best). A replay is told of such links at
-another time than the crawl was; as they are outside, it comes to the same ranks. For the same
-reason a link waits, here, until it is crawled or has failed; that fetching started changes nothing.
+Seeds, targets of redirects and requests of the spider are no nodes until they are crawled or a
+crawled page links to them. Until then they count as twice the best, so that they are fetched at
+once (the target of a redirect replaces a link that was the best). A replay learns of such links at
+another time than the crawl did; since they are outside the graph, it arrives at the same ranks. For
+the same reason a link counts as waiting here until it is crawled or has failed; the start of a
+request changes nothing.
 
-A link that failed stays a node without links: the pages that hold it still do. No rank depends on
+A failed link stays a node without links: the pages that link to it still do. No rank depends on
 whether pages are relevant, so taking that back changes nothing.
 
-Cost: a batch takes a time in proportion to the edges, 20 to 100 multiplications of a sparse matrix
-and one answer for each waiting link. As it is due each time the graph has grown by a share g, the
-edges of all batches together are less than (1 + 1/g) times the edges in the end: 21 times, with
-5 %. RAM: 4 bytes an edge, and 18 bytes a link (22 with content, `topicrank` 34); up to 60 bytes
-an edge during a batch.
+Cost: a batch takes time in proportion to the edges: 20 to 100 multiplications of a sparse matrix,
+and one score for each waiting link. A batch is due each time the graph has grown by a share g, so
+the edges of all batches together are less than (1 + 1/g) times the final edges: 21 times, with 5 %.
+RAM: 4 bytes an edge, and 18 bytes a link (22 with content, `topicrank` 34); up to 60 bytes an edge
+during a batch.
 """
 
 from abc import ABC, abstractmethod

@@ -1,7 +1,7 @@
-"""The pages of works as they were archived, as files that are seen without the archive.
+"""The archived pages of works, as files that can be read without the archive.
 
-They are shown with what the archive has of what they need; their scripts do not run. What else they
-lead to is on the web.
+They are displayed with the requisites that the archive holds; their scripts do not run. Their other
+links lead to the web.
 """
 
 import mimetypes

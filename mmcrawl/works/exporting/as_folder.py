@@ -1,8 +1,8 @@
-"""Files that are held, in a folder to be opened without a server, or in a bag (BagIt, RFC 8493).
+"""Collected files in a folder that opens without a server, or in a bag (BagIt, RFC 8493).
 
-The folder is a memory stick's: index.html shows what is in `stick/data.js`, by the script beside
-it, in Chinese and English. Written again, only what changed is copied: `SHA256SUMS` says what is
-there, and what is not named any more is removed last.
+The folder is made for a memory stick: index.html shows the contents of `stick/data.js`, by the
+script beside it, in Chinese and English. When it is written again, only changes are copied:
+`SHA256SUMS` says what is there, and what is no longer named is removed last.
 """
 
 import base64

@@ -1,7 +1,7 @@
-"""Common Cartridge 1.1, which Moodle, Canvas and other learning platforms take in.
+"""Common Cartridge 1.1, which Moodle, Canvas and other learning platforms import.
 
-A page for each work, with its player and files, ordered by topic and kind; works of which nothing
-is held are links. Version 1.1 is the one that Moodle reads (1.2 and 1.3 add what is not needed).
+It has a page for each work, with its player and files, ordered by topic and kind; works without
+collected files are links. Moodle reads version 1.1 (1.2 and 1.3 add nothing needed here).
 """
 
 from collections import defaultdict

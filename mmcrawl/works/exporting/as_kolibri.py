@@ -1,7 +1,7 @@
-"""For Kolibri: a folder of files by topic and kind, with the tables that ricecooker's LineCook
-makes a channel of (``linecook --channeldir=…``).
+"""For Kolibri: a folder of files by topic and kind, with the tables from which ricecooker's
+LineCook makes a channel (``linecook --channeldir=…``).
 
-Kolibri shows MP4, WebM and MP3, and wants a licence and a copyright holder of all it shows.
+Kolibri shows MP4, WebM and MP3, and requires a licence and a copyright holder for each file.
 """
 
 import re

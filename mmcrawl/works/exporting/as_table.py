@@ -1,4 +1,4 @@
-"""A row or a line for each medium: CSV and JSON Lines."""
+"""CSV and JSON Lines: a row or a line for each medium."""
 
 import io
 import json

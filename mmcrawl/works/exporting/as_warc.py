@@ -1,8 +1,8 @@
-"""WARC and WACZ: the pages of works as they were archived, what they need to be seen, and their
-media, to be replayed.
+"""WARC and WACZ: the archived pages of works, what these need to be displayed, and their media, for
+replay.
 
-Of a file that is held the bytes are known, not the head of HTTP they came with: it is a resource
-record, dated as the page that shows it, so that players find both at one time.
+Of a collected file the bytes are known, but not the HTTP headers it came with. So it is a resource
+record, with the date of the page that shows it, so that players find both at one time.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
-"""ZIM, which Kiwix shows without a network: the page of a memory stick and the files, with a page
-for each work, which Kiwix finds, and the page that shows it as it was archived.
+"""ZIM, which Kiwix shows offline: the page of a memory stick and the files, a page for each work,
+which Kiwix finds, and the archived page that shows the work.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What an exporter is, and finding one by its name."""
+"""The interface of exporters, and finding one by its name."""
 
 from __future__ import annotations
 
