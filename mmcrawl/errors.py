@@ -107,7 +107,7 @@ class SearchError(MmcrawlError):
     """What is asked for is not understood, as a query, or is not there, as a page to watch.
 
     Attributes:
-        name, values: Of the sentence, for those who say it in another language; "" for none.
+        name, values: Of the sentence, for translation; "" for none.
     """
 
     def __init__(self, message: str, name: str = "", **values: object) -> None:

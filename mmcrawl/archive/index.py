@@ -60,7 +60,7 @@ NUMBERS = 24
 
 _ATTEMPTS = 1_000
 _LARGE = 7 << 20  # bytes; a document of a server holds two of these
-_CLAIMED = 60.0  # seconds after which who claimed a segment is taken for dead; it takes a few
+_CLAIMED = 60.0  # seconds until a claim expires: its process is presumed dead; a claim lasts a few
 _ORPHAN = 86_400.0  # seconds after which pieces that no segment names are removed
 _AT_ONCE = 500
 _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment without reading it
@@ -650,11 +650,11 @@ class Index:
     # -- what is damaged ----------------------------------------------------------------------
 
     def losses(self) -> set[str]:
-        """Return what is lost and was told, a sentence each."""
+        """Return the reported losses, one sentence each."""
         return {key for key, _ in self.store.range("loss")}
 
     def note_losses(self, losses: Iterable[str]) -> None:
-        """Keep what is lost and was told, a sentence each."""
+        """Store the reported losses, one sentence each."""
         self.store.insert_new("loss", {loss: {"found": clock.time()} for loss in losses})
 
     def forget_losses(self, losses: Collection[str]) -> None:

@@ -132,7 +132,7 @@ class Lookup:
         return row
 
     def as_version(self, url: UrlRow, row: VersionRow, headed: VisitRow | None = None) -> Version:
-        """Make a version of its row; headers of a visit that found it stand in place of its own."""
+        """Make a version from its row; headers of a visit that found it replace its own."""
         try:
             entry = self._reader.entry(row)
             head = self._reader.entry(headed).facts if headed is not None else None

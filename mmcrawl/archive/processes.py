@@ -28,7 +28,7 @@ _Made = TypeVar("_Made")
 def in_processes(
     make: Callable[[_Given], _Made], given: Iterable[_Given], processes: int
 ) -> Iterator[tuple[_Given, _Made]]:
-    """Yield each thing that is given, with what was made of it.
+    """Yield each item with its result.
 
     Args:
         make: A function of a module; it must not fail. If the processes die, for want of memory

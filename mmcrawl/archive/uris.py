@@ -42,7 +42,7 @@ def as_archive_uri(named: str) -> str | None:
 def file_uri(named: str) -> str:
     """Return the URI of a file that is given as one or by its path.
 
-    A bare word is taken for a value that is misunderstood (`archive=yes`), not for a file.
+    A bare word is treated as a misunderstood value (`archive=yes`), not as a file.
 
     Raises:
         ValueError: it is neither.

@@ -164,7 +164,7 @@ def network_input(blocks: PageBlocks) -> Floats:
 
 
 def kinds_of(blocks: PageBlocks, own: Floats, other: Floats) -> list[BlockKind]:
-    """Return the kinds that probabilities come to, see :meth:`KindModel.probabilities`.
+    """Return the kinds that follow from probabilities, see :meth:`KindModel.probabilities`.
 
     Short text is small, as the paper has it; what is seen and has no text is a picture; the line
     with author and date is no list of links.

@@ -53,7 +53,7 @@ HAN_FACTOR = 3
 
 _LONGEST_NOTICE = 400
 _BYLINE, _BYLINE_DISTANCE = 120, 4  # characters, blocks behind the headline
-# Each alternative begins with a character of a few: others are passed over at once.
+# Each alternative begins with one of a few characters, so others are skipped at once.
 DATE = re.compile(
     r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|(?:19|20)(?<=\b..)\d\d\b"
 )

@@ -121,7 +121,7 @@ def safe_copy(
 
 
 def _walk(tree: PageTree) -> Iterator[int]:
-    """Yield the nodes that are copied, in order; what is left out is passed over whole."""
+    """Yield the nodes to copy, in order; elements that are left out are skipped as a whole."""
     node = 1
     while node < len(tree):
         tag = tree.tags[node]

@@ -46,7 +46,7 @@ class TopicRules:
     """The parameters of section 2.2, for which the paper gives no figures.
 
     Attributes:
-        theta: Words that a topic is made of, at most; of a found text, none are left out up to
+        theta: The largest number of words in a topic; of a found text, none are left out up to
             here.
         delta: Words from which on words are extracted by their frequency; below, the text is
             trimmed.

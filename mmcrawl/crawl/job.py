@@ -291,7 +291,7 @@ class CrawlJob:
             same page may have come in under another address since it was judged.
 
         Raises:
-            ItemError: what pipelines added cannot be kept; nothing was taken in.
+            ItemError: what pipelines added cannot be stored; nothing was recorded.
         """
         report = self.reporter.report(fetched, time.time())
         return self.take_in(link, report, requests, fetched.verdict)
@@ -394,7 +394,7 @@ class CrawlJob:
         self._follow_listed()
 
     def not_stored(self, link: int, reason: str) -> None:
-        """Note that a page that was taken in cannot be kept, and why; its links stay."""
+        """Record that a page cannot be stored after all, and why; its links stay."""
         if (page := self.frontier.page(link)) is not None:
             self._take_back([link])
             self.findings.drop_media_page(page[0])

@@ -42,7 +42,7 @@ class Listed:
     """An address as a list names it."""
 
     url: str
-    words: str  # what is said of it: title, kind of media, date; "" for nothing
+    words: str  # what the list says of it: title, kind of media, date; "" for nothing
     tag_path: str  # what names it, as `Link.tag_path`
     parent: int  # the link that the list is
     place: int  # `place_of` its address

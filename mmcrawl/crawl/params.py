@@ -303,7 +303,7 @@ class FocusedParams(BaseModel):
 
     @property
     def made_afresh(self) -> bool:
-        """Whether each run begins anew: that of the demo does, unless a store is named."""
+        """Whether each run starts over: that of the demo does, unless a store is named."""
         return self.is_demo and not self.store
 
     def identity(self) -> dict[str, Any]:

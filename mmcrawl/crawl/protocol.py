@@ -103,7 +103,7 @@ class Crawl(Protocol):
         """Take in a fetched page, and links the spider asked for; tell whether it is relevant.
 
         Raises:
-            ItemError: what pipelines added cannot be kept; nothing was taken in.
+            ItemError: what pipelines added cannot be stored; nothing was recorded.
         """
 
     def redirected(self, link: int, target: NewLink) -> bool:

@@ -100,7 +100,7 @@ class PageReader:
             return  # an earlier call took what this one was made for
         try:
             pages = self._read([page for page, _ in group])
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+        except Exception as error:  # noqa: BLE001 - passed on to the waiting caller
             for _, future in group:
                 future.set_exception(error)
             return

@@ -24,7 +24,7 @@ HARVEST_PAGES = 500
 
 @dataclass(slots=True)
 class FetchedPage:
-    """A page on its way from the one who fetched it into the frontier.
+    """A page on its way from the fetcher to the frontier.
 
     Attributes:
         extra: what pipelines added for the feeds, plain values by name.
@@ -56,13 +56,13 @@ class Reporter:
     """Makes the reports of one crawl.
 
     Attributes:
-        aliases: other names of hosts; links to them are told under the name they stand for.
+        aliases: other names of hosts; links to them are reported under the main name.
     """
 
     test: TopicTest  # tells whether a page is relevant
     similarity: LinkSimilarity  # knows what counts as a word of a page
     aliases: Mapping[str, str] = field(default_factory=dict)
-    most_links: int = 0  # most links of a page that are told of, the first ones; 0 for all
+    most_links: int = 0  # most links of a page that are reported, the first ones; 0 for all
 
     def report(self, fetched: FetchedPage, visited_at: float) -> PageReport:
         """Return the report of a page; its verdict, if there is one, spares reading it again.

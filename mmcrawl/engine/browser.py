@@ -223,7 +223,7 @@ class _Requests:
         """Answer a request, or have it fail."""
         from playwright.async_api import Error
 
-        with suppress(Error):  # the page is closed meanwhile
+        with suppress(Error):  # the page has been closed
             asked = route.request
             if asked.is_navigation_request():
                 await self._navigate(route)

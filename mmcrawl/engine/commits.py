@@ -23,7 +23,7 @@ class Commits:
 
     Args:
         commit: makes durable what was reported; tells whether it could.
-        not_stored: is told of a page that was reported and could not be stored, and why.
+        not_stored: called with a reported page that could not be stored, and why.
     """
 
     def __init__(

@@ -239,7 +239,7 @@ def _remove_archive(args: FocusedParams, config: Configuration) -> None:
 
 
 def setup_of(args: FocusedParams, config: Configuration, web: StoredWeb | None) -> CrawlSetup:
-    """Return what a crawl is made of, apart from its store; for the arguments see `make_job`."""
+    """Return the setup of a crawl, without its store; for the arguments see `make_job`."""
     if args.links != ALL and not config.cuts_blocks:
         raise MmcrawlError(
             f"links={args.links} goes by the blocks of pages, and MMCRAWL_BLOCKS is off"

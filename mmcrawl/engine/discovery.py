@@ -51,7 +51,7 @@ _MOST_IN_VAIN = 5  # pages of a host whose oEmbed brought nothing, after which n
 
 
 class _Reader(NamedTuple):
-    """How a list is read, and by which way a crawl comes to it."""
+    """How a list is read, and how a crawl finds it."""
 
     way: str
     read: Callable[[bytes, str], Listing]
@@ -68,7 +68,7 @@ Outputs = list[PageItem | NoPage | Request]
 
 
 class Discovery:
-    """Follows the ways into a host that a crawl is told to use.
+    """Follows the ways into a host that the crawl's arguments allow.
 
     Args:
         ways: some of `sitemap`, `feeds`, `oembed` and `cdx`.

@@ -216,7 +216,7 @@ class MediaDownloadHandler(DownloadHandler):
         agent = _MediaAgent(download, self._slowest, self._timeout, self._crawler, self)
         asked = request.copy()  # its range is that of this attempt
         asked.headers.update(download.conditions())
-        # Many servers of media refuse who comes from no page; Scrapy would name what redirected.
+        # Many media servers require a referring page; Scrapy would name the redirect.
         asked.headers["Referer"] = self._referrer(download.file.page, request.url)
         try:
             with wrap_twisted_exceptions():
@@ -275,7 +275,7 @@ class _StartAgainError(Exception):
 
 
 class _MediaAgent(_ScrapyAgent):
-    """Makes one request, and hands what comes to a download."""
+    """Makes one request, and passes the bytes received to a download."""
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ from mmcrawl.settings import value_of
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-# -- Why a page could not be had, in a few words a person can read, and who is told ---------------
+# -- Why a page could not be fetched, in a few readable words -------------------------------------
 
 logger = logging.getLogger(__name__)
 
@@ -249,7 +249,7 @@ class FreeHosts:
                 most = self._concurrency if not downloader._delay else 1
             else:
                 most = slot.concurrency if not slot.delay else 1
-                shortest = slot.delay * (1 - min(slot.jitter, 1.0))  # the slot draws each anew
+                shortest = slot.delay * (1 - min(slot.jitter, 1.0))  # the slot draws one each time
                 wait = slot.lastseen + shortest - now
                 if wait > 0 and slot.delay:
                     self.ask_again(wait)
@@ -306,7 +306,7 @@ class RobotsTxtParser(RobotParser):
         return self._rules(self._text, name).can_fetch(to_unicode(url), name)
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """Return how many seconds a user agent is asked to wait, None if nothing is said."""
+        """Return the seconds a user agent is asked to wait, None without such a line."""
         name = to_unicode(user_agent)
         return self._rules(self._text, name).crawl_delay(name)
 

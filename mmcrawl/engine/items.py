@@ -69,7 +69,7 @@ class PageItem(FetchedPage):
         extra: further columns of the page's row in the feeds, for pipelines to add: plain values
             (text, numbers, truth values, lists and dictionaries of them) by name.
         capture: what the server answered, for the archive.
-        rendered: what a browser made of it, for the archive; None where it was not rendered.
+        rendered: the page as a browser rendered it, for the archive; None if it was not rendered.
         link: number of the link that led to the page; None until the frontier has seen the item.
         blocks: the blocks of the page, each before those inside of it;
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Figure(NamedTuple):
-    """A metric made of stats."""
+    """A metric computed from stats."""
 
     stat: str  # name of the stat; of several, what their names begin with
     name: str  # of the metric
@@ -109,7 +109,7 @@ class Metrics:
         info = self._core.InfoMetricFamily("mmcrawl", "The crawl", labels=labels)
         info.add_metric(tuple(labels.values()), {"version": mmcrawl.__version__})
         yield info
-        # One step for Python's lock: the crawl goes on meanwhile.
+        # One step for Python's lock, since the crawl runs on.
         stats = dict(self._crawler.stats.get_stats())
         for figure in _FIGURES:
             yield self._metric(figure, stats, labels)

@@ -239,7 +239,7 @@ class FrontierMiddleware:
 
 
 def _takes_long(item: PageItem | None) -> bool:
-    """Return whether the reactor should not wait until a page is taken in."""
+    """Return whether the reactor should not wait until a page is recorded."""
     return item is not None and len(item.page.links) > _MANY_LINKS
 
 

@@ -416,7 +416,7 @@ class FocusedScheduler(BaseScheduler):
         """Stop the crawl because a store fails; what was not committed is fetched again later.
 
         Args:
-            error: What the user is told.
+            error: The message for the user.
             closing: Whether the crawl is being closed already.
         """
         if self._at_work is not None:
@@ -436,7 +436,7 @@ class FocusedScheduler(BaseScheduler):
         self.give_up(cast("StoreError", failure.value), closing=True)
 
     def _close(self, reason: str) -> None:
-        if self.crawler.engine.spider is not None:  # it may have been closed meanwhile
+        if self.crawler.engine.spider is not None:  # it may have been closed by now
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
     def _close_at_once(self, reason: str) -> None:
@@ -454,7 +454,7 @@ class FocusedScheduler(BaseScheduler):
     def _release_unstarted(self) -> None:
         """Close the store of a crawl that was over before it began: no engine will have stopped.
 
-        This is connected last, so whoever reports at the end has done so.
+        This is connected last, after everything that reports at the end.
         """
         if self.crawler.engine.start_time is None:
             self._release_store()
@@ -484,7 +484,7 @@ def has_something_to_do(crawler: Crawler) -> bool:
     return scheduler.job is not None and scheduler.job.job.finished_at is None
 
 
-# -- How a crawl ends that has nothing left to do, for whoever runs crawls by the clock -----------
+# -- How a crawl with nothing left to do ends, as scheduled runs see it ---------------------------
 
 
 class Ends:

@@ -33,7 +33,7 @@ def use_monotonic_clock() -> None:
 
 
 def in_thread(call: Callable[[], T]) -> Deferred[T]:
-    """Return what `call` will return in a thread of its own.
+    """Return what `call` returns, run in a separate thread.
 
     Unlike with `twisted.internet.threads`, the process may end before it does.
     """
@@ -44,7 +44,7 @@ def in_thread(call: Callable[[], T]) -> Deferred[T]:
     def run() -> None:
         try:
             value = call()
-        except Exception:  # noqa: BLE001 - whoever waits gets it
+        except Exception:  # noqa: BLE001 - passed on to the waiting caller
             reactor.callFromThread(result.errback, Failure())  # type: ignore[no-untyped-call]
         else:
             reactor.callFromThread(result.callback, value)

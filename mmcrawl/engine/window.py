@@ -26,7 +26,7 @@ from scrapy.signalmanager import SignalManager
 from mmcrawl.engine.requests import LINK_KEY
 
 _FIRST = 4.0
-_FEWEST = 2.0  # while one page is taken in, the next one comes
+_FEWEST = 2.0  # while one page is being recorded, the next one arrives
 _WAITING = 2.0  # pages that wait for others, so that nobody waits for pages
 _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it does more
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes

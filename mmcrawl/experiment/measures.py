@@ -23,7 +23,7 @@ Spread = dict[str, float | None]
 
 
 def precision(relevant: int, fetched: int) -> float | None:
-    """Return the share of relevant pages among those fetched, None if there are none.
+    """Return the share of relevant pages among those fetched, None if none were fetched.
 
     >>> precision(3, 12)
     0.25

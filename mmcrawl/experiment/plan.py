@@ -95,7 +95,7 @@ class Plan:
         for algorithm in self.algorithms:
             self.seed_of(algorithm)
         similarity = LinkSimilarity(params[0].whole_topic.wanting(params[0].kinds))
-        for own in params:  # made in vain, so that a parameter out of its range is told at once
+        for own in params:  # made only to report a parameter out of its range at once
             make_scorer(own.algo, NoLinks(), similarity, **own.parameters)
         self._check_seeds()
 

@@ -321,7 +321,7 @@ class Series:
         media: how many media it has, if the truth calls it relevant, that no page before had.
         pattern: of the URL patterns the run had learnt in the end, the most general that matches
             the address; "" for none.
-        seconds: when the page was taken in, since the crawl began.
+        seconds: when the page was recorded, since the crawl began.
         cpu_seconds: processor time used until then.
     """
 

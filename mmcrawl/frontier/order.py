@@ -321,7 +321,7 @@ class PendingOrder:
         found = None
         while self._best and found is None:
             entry = heappop(self._best)
-            if aside and aside[-1] == entry:  # it was told twice
+            if aside and aside[-1] == entry:  # it was set aside twice
                 continue
             host = self._hosts.get(entry[2])
             if host is None or host.top != entry:
@@ -396,7 +396,7 @@ class PendingOrder:
         return self._hot.get(key[1]) == -key[0] and self._host_of[key[1]] == number
 
     def _sort(self, number: int) -> None:
-        """Order the hot links of a host anew: a sorted list is a heap."""
+        """Sort the hot links of a host: a sorted list is a heap."""
         host, hot, host_of = self._hosts[number], self._hot, self._host_of
         links = {link for _, link in host.heap if link in hot and host_of[link] == number}
         host.heap = sorted((-hot[link], link) for link in links)

@@ -41,7 +41,7 @@ class Ranking:
 
     Args:
         links: which are to be followed, one of `LINKS`.
-        weight_of: tells the rule for an address; None where there are no rules.
+        weight_of: returns the weight of the rule for an address; None if there are no rules.
     """
 
     def __init__(self, links: str, weight_of: WeightOf | None) -> None:

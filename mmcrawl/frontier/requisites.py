@@ -67,7 +67,7 @@ class RequisiteQueue:
                 for statement in REQUISITES.split(";\n"):
                     db.execute(statement)
             db.execute("UPDATE requisite SET status = 'W' WHERE job = ? AND status = 'R'", (job,))
-            # For who goes on with the job and does not know how it was begun.
+            # For a process that continues the job without knowing how it began.
             db.execute(
                 "UPDATE job SET memory = json_set(memory, '$.requisites', 1) WHERE id = ?", (job,)
             )

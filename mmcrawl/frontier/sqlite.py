@@ -271,7 +271,7 @@ class SqliteFrontier(InterLink):
             db.execute(NEW_PAGE, values)
 
     def leave(self, link: int, error: str) -> None:
-        """Mark a running link crawled that led to no page of its own, e.g. a redirect."""
+        """Mark a running link as crawled although it led to no page of its own, e.g. a redirect."""
         self._end(link, Status.CRAWLED, error)
 
     def fail(self, link: int, error: str) -> None:
@@ -392,7 +392,7 @@ class SqliteFrontier(InterLink):
         )
 
     def _key(self, link: NewLink) -> int | None:
-        """Return what a link is found again by; None if it is to be taken for a new one always."""
+        """Return the key that identifies a link; None if it always counts as a new one."""
         if link.refused:
             return url_key(self.job, link.url, f"refused: {link.refused}".encode())
         return url_key(self.job, link.url, link.extra) if link.filtered else None

@@ -40,7 +40,7 @@ def open_store(uri: str, *, afresh: bool = False, read_only: bool = False) -> "S
     Args:
         uri: of the store.
         afresh: leave out what mmcrawl kept in that file.
-        read_only: only look at a file, as it stands now, whoever writes to it meanwhile.
+        read_only: only read a file, as it is now, even while another process writes to it.
 
     Raises:
         StoreError: the URI is of no known kind, the file cannot be used, or there is none to look
@@ -238,7 +238,7 @@ class SqliteStore:
 
 
 def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
-    """See that a job is gone on with as it was begun.
+    """Ensure that a job continues with the arguments it began with.
 
     Args:
         store: how messages call the store.

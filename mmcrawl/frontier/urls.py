@@ -153,7 +153,7 @@ def canonical(url: str) -> str:
 
 
 def hash64(*parts: str | bytes, key: bytes = b"") -> int:
-    """Return a 64-bit hash of some parts put together, as SQLite keeps it: with a sign.
+    """Return a 64-bit hash of the joined parts, signed as SQLite keeps it.
 
     Half of a surrogate pair, as addresses on pages may hold, is hashed like any other character.
     """

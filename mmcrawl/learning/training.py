@@ -232,7 +232,7 @@ LEAST = 3
 """Good pages, and bad ones, without which nothing is learnt."""
 
 _ENOUGH = 15  # of each; with fewer, chance decides much
-_HARDLY = 0.6  # precision or recall below which good and bad pages are hardly told apart
+_HARDLY = 0.6  # precision or recall below which the model hardly separates good and bad pages
 _SPIES = 0.1  # share of good pages that may look less good than an unlabelled page taken as bad
 _MOST_BAD = 5  # unlabelled pages taken as bad, for each good one
 
@@ -326,7 +326,7 @@ def learn(
 
     Args:
         good, bad: Pages that are right, and that are wrong.
-        unlabelled: Pages of which nothing is known; used if there are no bad ones.
+        unlabelled: Pages without a label; used if there are no bad ones.
     """
     taken_as_bad = not bad
     if taken_as_bad:

@@ -225,7 +225,7 @@ class Collector:
             shutil.rmtree(folder, ignore_errors=True)
 
     def leave(self) -> None:
-        """Let what was not settled wait again, for whoever comes next."""
+        """Release what was not settled, for the next process."""
         for stream in self._streams:
             stream.stop()
         for download in self._under_way.values():

@@ -56,7 +56,7 @@ class Download:
     """An address on its way into the media store.
 
     Attributes:
-        interrupt: breaks it off; set by whoever transports the bytes.
+        interrupt: aborts the transfer; set by the transport.
         is_stopped: whether it is not to be begun any more.
         is_page: whether a page came instead of a medium.
     """
@@ -287,7 +287,7 @@ class Download:
         """Have bytes unpacked as they come; what the server says of them is of the packed ones."""
         self._unpacking, self._packed = Unpacking(), 0
         self._expected = _Expected()
-        # What had come could not be gone on with.
+        # The partial download could not be continued.
         self._part.note(replace(self._part.begun, length=None, etag="", last_modified=""))
 
     def _go_on(self, status: int, header: Header, url: str) -> None:
@@ -363,7 +363,7 @@ class Download:
 
 
 def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> MediaFile:
-    """Put a file that was made of what came into the media store; return its record."""
+    """Put a file built from the download into the media store; return its record."""
     with path.open("rb") as made:
         digest = hashlib.file_digest(made, "sha256").hexdigest()
     size = path.stat().st_size

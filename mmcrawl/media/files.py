@@ -53,7 +53,7 @@ class MediaFiles(ABC):
 
 
 class FolderFiles(MediaFiles):
-    """A media store in a folder, best on the disk of the files that are taken in."""
+    """A media store in a folder, best on the same disk as the files added to it."""
 
     def __init__(self, folder: Path) -> None:
         self.name = str(folder)
@@ -145,7 +145,7 @@ class RemoteFiles(MediaFiles):
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say in a sentence what a library has against it: each has errors of its own."""
+        """Return a library's objection as a sentence: each library has its own errors."""
         try:
             yield
         except (FileNotFoundError, StoreError):

@@ -214,7 +214,7 @@ class _Connection(socketserver.BaseRequestHandler):
 
 
 def _forwarded(head: bytes, url: str) -> bytes:
-    """Return the head of a request as a server of its own gets it."""
+    """Return the head of a request as the origin server expects it."""
     first, *fields = head.split(b"\r\n")
     method, _, version = first.split(b" ", 2)
     parts = urlsplit(url)
@@ -247,7 +247,7 @@ class YtDlp:
     def __init__(
         self, program: str, private: PrivateHosts, pause: float = 0.0, timeout: float = 60.0
     ) -> None:
-        beside = os.path.dirname(sys.executable)  # where pip puts it, though no one is told
+        beside = os.path.dirname(sys.executable)  # where pip puts it, not on the PATH
         found = shutil.which(program) or shutil.which(program, path=beside)
         if found is None:
             raise MmcrawlError(
@@ -329,7 +329,7 @@ def _complaint(tail: bytes) -> str:
 def _size_of(folder: Path) -> int:
     size = 0
     for path in folder.iterdir():
-        with suppress(OSError):  # it may be renamed meanwhile
+        with suppress(OSError):  # it may have been renamed
             size += path.stat().st_size
     return size
 

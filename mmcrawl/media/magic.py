@@ -70,7 +70,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x1f\x8b", "application/gzip"),
     (0, b"MZ", "application/vnd.microsoft.portable-executable"),
 )
-# Types that others are told apart from by the header only, and what that may say.
+# Types that only the header distinguishes from others, and what the header may be.
 _CONTAINERS = {
     HLS: (),
     DASH: (),

@@ -35,7 +35,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Sound, pictures or both: pieces that, put together, are a file of their format."""
+    """Sound, pictures or both: pieces that form a file of their format when joined."""
 
     pieces: tuple[Piece, ...]
     seconds: float
@@ -122,7 +122,7 @@ def _variant(each: Any, playlist: Any, base: str) -> Variant:
     info = each.stream_info
     codecs = [codec.strip() for codec in (info.codecs or "").split(",") if codec.strip()]
     is_sound = codecs and all(codec.startswith(_SOUND) for codec in codecs)
-    # The sound of a group is in the file with the pictures where no address is said.
+    # A group without an address has its sound in the file with the pictures.
     sounds = [one for one in playlist.media if one.type == "AUDIO" and one.group_id == info.audio]
     sounds.sort(key=lambda media: (media.default != "YES", media.autoselect != "YES"))
     names = [each.uri, *(one.uri for one in sounds[:1] if info.audio and one.uri)]

@@ -114,7 +114,7 @@ def take_picture(film: Path, place: Path, begin: float = 0.0) -> None:
     """Write a JPEG picture of a film, or the cover of a sound; an empty file if there is none.
 
     Args:
-        begin: seconds of the film that are passed over.
+        begin: seconds of the film that are skipped.
     """
     if not has_pictures():
         return
@@ -205,7 +205,7 @@ def named_in(file: MediaFile, files: MediaFiles) -> list[tuple[str, tuple[str, .
 
 
 def _places(name: str, file: MediaFile) -> tuple[str, ...]:
-    """Return the addresses of the same site that a name may stand for."""
+    """Return the addresses of the same site that a name may mean."""
     bases = [base for base in (file.page, file.final_url or file.url) if base]
     sites = {_site(base) for base in bases}
     places: dict[str, None] = {}

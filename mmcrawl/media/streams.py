@@ -215,7 +215,7 @@ def _playlist(path: Path) -> bytes:
 
 _SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
 
-Joined = tuple[Path, str]  # where a medium is that was put together, and its MIME type
+Joined = tuple[Path, str]  # where a joined medium is, and its MIME type
 
 
 def join(

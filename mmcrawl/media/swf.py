@@ -24,7 +24,7 @@ _LZMA_PROPERTIES = 5
 _UNKNOWN_LENGTH = b"\xff" * 8
 _MOST_TAGS = 1_000_000
 _MOST_ADDRESSES = 1_000
-_LONGEST_TAG = 32 << 20  # bytes; what is longer is passed over
+_LONGEST_TAG = 32 << 20  # bytes; longer ones are skipped
 _LONGEST_ADDRESS = 1_000  # characters
 
 _EXTENSIONS = "swf xml txt json mp3 wav aac m4a flv f4v mp4 jpg jpeg png gif"
@@ -69,7 +69,7 @@ def read_swf(file: BinaryIO) -> SwfFacts:
     """
     body = _Body(file)
     facts, found = SwfFacts(), dict[str, None]()
-    # Before version 6, texts are in the encoding of whoever made the file: most often these.
+    # Before version 6, texts are in the encoding of the author's machine: most often these.
     encoding = "utf-8" if body.version >= 6 else "gb18030"
     try:
         facts.seconds = _seconds(body)

@@ -54,4 +54,4 @@ __all__ = [
     "with_dynamic_media",
 ]
 
-# Loaded when they are asked for: who needs the encoding of a page does not load the parser.
+# Loaded on first use: finding the encoding of a page does not load the parser.

@@ -191,7 +191,7 @@ def described_media(code: str, *, hosts: bool = False) -> Iterator[Described]:
 
 
 def _names_medium(code: str) -> bool:
-    """Whether a string is the address of a medium; of most code that is told without reading it."""
+    """Whether a string is the address of a medium; most code is rejected without reading it."""
     addresses = (one or other for one, other in _ADDRESS.findall(code))
     return any(kind_of_address(address.replace("\\/", "/")) for address in addresses)
 

@@ -243,7 +243,7 @@ class MediaElements:
                 self._add_described(described, "script", {})
 
     def script_file(self, address: str) -> None:
-        """Take the address of a script: some hosts are told by it what to play."""
+        """Read the address of a script: for some hosts it names what to play."""
         if kind_of_address(address):
             self._add(address, "script", {})
 

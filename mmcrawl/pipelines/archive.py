@@ -169,7 +169,7 @@ class PageSemaphore:
         return waiting
 
     def leave(self, size: int) -> None:
-        """Go, and let in who waits."""
+        """Leave, and admit the next one waiting."""
         self._items -= 1
         self._bytes -= size
         while self._waiting and self._fits(self._waiting[0][0]):

@@ -76,7 +76,7 @@ class Ranked:
 
 def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
     method = method_named(job.method)
-    counts = archive.counts()  # before reading: what comes meanwhile makes the ranks stale
+    counts = archive.counts()  # before reading: versions stored from now on make the ranks stale
     started = time.time()
     reading = Reading(archive, at=job.at, topics=method.needs_topic, progress=progress)
     collected = Collected(job, method, reading)

@@ -53,7 +53,7 @@ def body_of(archive: Archive, url: str, number: int, page: int) -> Body:
 def over_bodies(
     make: Callable[[Body], _Made], archive: Archive, reading: Reading
 ) -> Iterator[tuple[str, int, _Made]]:
-    """Yield URL, number of the version, and what was made of each page of HTML."""
+    """Yield URL, number of the version, and the result for each page of HTML."""
     found = _bodies(archive, reading)
     first = list(islice(found, _MANY))
     processes = min(_MOST_PROCESSES, cores())

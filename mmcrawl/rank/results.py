@@ -52,7 +52,7 @@ def open_results(uri: str, *, create: bool = False) -> Store:
     Args:
         uri: Of the archive. Results of ``sqlite:///crawl.db`` are in the file ``crawl.db-rank``,
             those of a MongoDB database in its collections ``rank_result`` and ``rank_part``.
-        create: Whether they are made where there are none.
+        create: Whether to create them if there are none.
     """
     path = file_of(uri)
     if not path and not is_server(uri):

@@ -33,7 +33,7 @@ def atom_feed(
 
     Args:
         changes: The newest first.
-        title: What is watched, as :func:`feed_title` says it. Ids are made of it.
+        title: What is watched, as :func:`feed_title` puts it. Ids are derived from it.
         archive: How the archive is called, likewise.
         browser: Address of the web browser of the archive, with a slash at the end.
         own: Address of the feed, "" if it has none.

@@ -95,7 +95,7 @@ class Difference:
 
     @property
     def encoding_changed(self) -> bool:
-        """Whether the bytes stand for characters in another way."""
+        """Whether the bytes are in another encoding."""
         return self.old.encoding != self.new.encoding
 
     @property

@@ -166,7 +166,7 @@ def _cut_as(
 
 
 def _of_characters(page: ArchivedPage, block: StoredBlock) -> str:
-    """Return a digest of the characters of a block; of its bytes, if they stand for none."""
+    """Return a digest of the characters of a block, or of its bytes if they cannot be decoded."""
     content = page.body[block.start : block.end]
     if not page.version.encoding:
         return block.digest

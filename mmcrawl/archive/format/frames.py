@@ -9,7 +9,7 @@ import zstandard
 
 from mmcrawl.errors import StoreError
 
-LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
+LARGEST_WINDOW = 27  # log2: 128 MB; the decoder has to opt in to larger ones
 
 Like = bytes | zstandard.ZstdCompressionDict
 """What something is compressed with as dictionary; b"" for none."""

@@ -177,7 +177,7 @@ class Reader:
         with self._lock:
             missing = [one for key, one in segments.items() if self._heads.get(key) is None]
         for key, frame in self._index.heads(missing).items():
-            with suppress(StoreError):  # told to whoever asks for an entry of it
+            with suppress(StoreError):  # reported to the caller that asks for one of its entries
                 self._read_head(segments[key], frame)
 
     def held(self, places: Iterable[int]) -> dict[Segment, frozenset[int]]:
@@ -213,7 +213,7 @@ class Reader:
     def content(self, segment: Segment, up_to: int | None = None) -> bytes:
         """Return the bytes of a segment's bodies, or at least the first of them.
 
-        Decoding stops where it may. Whoever reads on in the same segment gets all of it decoded.
+        Decoding stops early. A second read in the same segment decodes all of it.
         """
         needed = segment.raw if up_to is None else up_to
         if not needed:

@@ -115,7 +115,7 @@ class Sealer:
     # -- sealing ------------------------------------------------------------------------------
 
     def seal_all(self, level: int) -> None:
-        """Compress every segment anew that is of another level, and cut all pages.
+        """Recompress every segment of another level, and cut all pages into blocks.
 
         Raises:
             StoreError: some could not be compressed; the others are.
@@ -143,7 +143,7 @@ class Sealer:
         Args:
             stream: Its number.
             level: Of zstd.
-            whole: Whether it is put together with what is not full, however small it is.
+            whole: Whether a tail of any size is merged with a segment that is not full.
             ending: Whether what is not full gets its dictionary, too, which takes time each time.
         """
         with suppress(GoneError):  # another process seals the same stream

@@ -30,7 +30,7 @@ _FIRST = 600  # characters that are looked through before the rest of a text
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Some of the text of a block; ``…`` where it goes on."""
+    """Part of the text of a block; ``…`` where it continues."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()  # what matches: (start, end), in order

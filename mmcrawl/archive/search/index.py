@@ -88,7 +88,7 @@ _LONGEST = 1_000_000  # characters of a block that are kept
 
 
 class DamagedError(StoreError):
-    """The index cannot be read; it can be made anew from the archive."""
+    """The index cannot be read; it can be rebuilt from the archive."""
 
 
 def words_of(topic: str, text: str) -> tuple[str, str]:
@@ -159,7 +159,7 @@ class Index:
         if application != _KIND.application:
             raise StoreError(why_not(_KIND, self.name, "not a database"))
         if form == _FORMAT:
-            require_tables(db, self.name, "", _SCHEMA)  # what lacks is said, and rebuilt
+            require_tables(db, self.name, "", _SCHEMA)  # if one is missing: reported, rebuilt
         elif not self._read_only:
             logger.warning("search index %s has another format; it is rebuilt", self.name)
             _empty(db)
@@ -247,7 +247,7 @@ def _transaction(db: sqlite3.Connection, kind: str) -> Iterator[None]:
 
 
 class IndexedBlock(NamedTuple):
-    """What the index is told of a block of a page."""
+    """A block of a page as it is indexed."""
 
     digest: str
     kind: str

@@ -112,9 +112,9 @@ class Search:
         self._index.close()
 
     def update(self, *, processes: int = 1, progress: Tell | None = None) -> Updated:
-        """Bring the index up to date; interrupted at any point, it is right, and goes on later.
+        """Bring the index up to date; it can be interrupted at any point, and continues later.
 
-        An index that is seen to be damaged is made anew.
+        An index that turns out to be damaged is rebuilt.
 
         Args:
             processes: How many read pages when there are many. More than one need a main module
@@ -134,7 +134,7 @@ class Search:
                 return updater.update()
 
     def rebuild(self, *, processes: int = 1, progress: Tell | None = None) -> Updated:
-        """Make the index anew; the arguments are those of :meth:`update`."""
+        """Rebuild the index; the arguments are those of :meth:`update`."""
         with self._updating, closing(self._writable()) as index:
             index.clear()
             return Updater(self._archive, index, processes=processes, tell=progress).update()

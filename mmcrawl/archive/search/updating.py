@@ -44,9 +44,9 @@ Tell = Callable[[int, int], None]
 class Updated:
     """What an update did."""
 
-    versions: int = 0  # that were taken in
+    versions: int = 0  # that were indexed
     blocks: int = 0  # of them, distinct ones that were new to the index
-    reset: int = 0  # pages told anew or forgotten, since versions were purged or came between
+    reset: int = 0  # pages indexed again or removed, since versions were purged or inserted
     failed: tuple[tuple[str, int], ...] = ()
     """URL and number of versions that could not be read; they are not looked at again."""
 

@@ -140,7 +140,7 @@ class ArchiveStore:
             stored = self._archive.store_many(
                 some, method=self._method, levels=self._new_levels(some)
             )
-        except Exception as error:  # noqa: BLE001 - told to whoever waits for the page
+        except Exception as error:  # noqa: BLE001 - passed on to the caller that waits for the page
             raise_if_fatal(error)
             if len(part) == 1:
                 answers.of[part[0]] = _refusal(visits[part[0]], error)

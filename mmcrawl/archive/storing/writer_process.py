@@ -70,7 +70,7 @@ class ProcessStore:
         Raises:
             StoreError: the archive fails on closing; what was acknowledged is safe.
         """
-        if self._child.process.poll() is not None:  # whoever waited for an answer was told
+        if self._child.process.poll() is not None:  # waiting callers have been told
             self._child.end()
             return
         try:
@@ -101,7 +101,7 @@ def _with_bodies(visits: Iterable[Visited], bodies: Iterable[bytes]) -> list[Vis
 
 
 def serve() -> None:
-    """In the other process: store what comes in until it is told to close the archive."""
+    """In the other process: store what arrives until the archive is to be closed."""
     questions = Questions()
     uri, create, method, keep_blocks = _OPENING.read(questions.next()[0])
     try:

@@ -89,7 +89,7 @@ def answer_at(path: Path, offset: int) -> Answer:
         wrong, is_other = digest_doubts(message, body)
         doubts += wrong
         headers += ((DOUBT, wrong[0]),) if is_other else ()
-    # "Not modified" is said by a profile (WARC 1.1, section 6.7.3) or a response 304.
+    # A profile (WARC 1.1, section 6.7.3) or a response 304 means "not modified".
     profile = record.field("WARC-Profile").rstrip("/")
     is_unmodified = record.kind == "revisit" and profile.endswith("server-not-modified")
     has_head = record.kind != "metadata" and bool(message.status)

@@ -27,7 +27,7 @@ SELECT file, offset FROM record WHERE is_response AND digest = :digest
 ORDER BY id = :id DESC, uri = :uri AND abs(date - :date) < 1 DESC, uri = :own DESC,
     abs(date - :date), number LIMIT 1
 """
-# A record of another digest is not what was meant, whatever is said of its place.
+# A record with another digest is not the one meant, even if its position matches.
 _BY_NAME = """
 SELECT file, offset FROM record
 WHERE is_response AND (id = :id OR uri = :uri AND date BETWEEN :date - 1 AND :date + 1)

@@ -32,7 +32,7 @@ class WarcImport:
     """What an import came to; ``records == captures + sum(skipped.values())``."""
 
     records: int  # whole ones that were found, of all types
-    captures: int  # those that were taken in: versions + unchanged
+    captures: int  # those imported: versions + unchanged
     versions: int
     unchanged: int  # visits that found what was known, failed, or are in the archive already
     doubtful: int  # captures with bytes of another digest, which are marked by a header
@@ -104,7 +104,7 @@ class _Intake:
     # -- first pass ---------------------------------------------------------------------------
 
     def find(self, path: Path, folder: str) -> None:
-        """Note the captures of a file; what it is made of is put in a folder."""
+        """Catalogue the captures of a file; its contents are unpacked to a folder."""
         inside = Path(mkdtemp(dir=folder))
         try:
             for file in warc_files_of(path, inside):

@@ -66,7 +66,7 @@ class WarcProblem:
     path: Path
     offset: int | None  # of the record; None for the whole file
     what: str
-    taken: bool = False  # the record was taken in all the same
+    taken: bool = False  # the record was imported all the same
 
     def __str__(self) -> str:
         where = f"'{self.path}'" + ("" if self.offset is None else f", offset {self.offset}")
@@ -103,7 +103,7 @@ class Record:
 
     @property
     def is_http(self) -> bool:
-        """Whether its block is of HTTP: by its content type, or where none is said."""
+        """Whether its block is HTTP: by its content type, or if it has none."""
         kind = self.field("Content-Type").strip().lower()
         return kind.startswith(_HTTP) or not kind
 

@@ -32,7 +32,7 @@ class Written:
 
 
 class RecordWriter:
-    """Writes records. The same calls write the same bytes: ids are made of what is written."""
+    """Writes records. The same calls write the same bytes: ids are derived from the contents."""
 
     def __init__(self, file: BinaryIO, *, gzip: bool) -> None:
         self._writer = WARCWriter(file, gzip=gzip, warc_version="1.1")

@@ -203,7 +203,7 @@ class AuthorReader:
             first = bisect_right(names, one.node, key=lambda name: name.node)
             inside = first < len(names) and names[first].node < tree.after[one.node]
             found.append((tree.parents[one.node], names[first].text if inside else one.text))
-        # Those who answer without being marked so are authors of their answers.
+        # Names in other places are authors of answers that are not marked as such.
         return [text for parent, text in found if parent == found[0][0]]
 
     def _in_links(self) -> list[str]:

@@ -60,7 +60,7 @@ class PageFacts:
 
     @property
     def dated(self) -> Dated | None:
-        """When it was published; when it was changed where only that is told."""
+        """When it was published; when it was changed if only that is stated."""
         return self.published or self.modified
 
 

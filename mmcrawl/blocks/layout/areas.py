@@ -109,7 +109,7 @@ class PageAreas:
         if tag in ("html", "body"):
             return "", ""
         by_tag = _ROLES.get(attributes.get("role", ""), _TAGS.get(tag, ""))
-        # The id of a heading is made of its words, whatever these are.
+        # The id of a heading is derived from its words, whatever these are.
         key = "" if tag in HEADINGS else attributes.get("id", "")
         named = area_of_names(attributes.get("class", "")), area_of_names(key)
         by_class = min(named, key=_rank)

@@ -69,7 +69,7 @@ _ROWS = frozenset("tr tbody thead tfoot".split())
 _BYTE_AREA = int(CHARACTER_WIDTH * LINE_HEIGHT)
 _IMAGE_AREA = int(IMAGE_SIDE * IMAGE_SIDE)
 
-# In an order that the loop makes use of: up to _LINES, a line of its own begins.
+# The loop relies on this order: types up to _LINES begin a line of their own.
 _TEXT, _SCHEMA, _LINES, _INLINE, _FUNCTION, _SHOWN, _NONE = range(7)
 _KINDS: Mapping[str, int] = {
     TEXT: _TEXT,

@@ -44,7 +44,7 @@ def partitioner_names() -> list[str]:
 
 
 class Method(NamedTuple):
-    """How pages are cut, and what their blocks are said to be about.
+    """How pages are cut, and how the topics of their blocks are found.
 
     Attributes:
         cut: Cuts them.

@@ -299,7 +299,7 @@ class _Reader:
             self._after_space = True
 
     def _is_permalink(self, node: int, after: int) -> bool:
-        """Whether a link is the mark behind a heading by which its address is had."""
+        """Whether a link is the mark behind a heading that gives its address."""
         if self._tree.tags[self._lines.container_of[node]] not in HEADINGS:
             return False
         text = "".join(self._tree.text(inner) for inner in range(node, after))

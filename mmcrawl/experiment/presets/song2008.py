@@ -96,7 +96,7 @@ def _kept(kind: str, levels: Sequence[int] = (DEFAULT_LEVEL,)) -> str:
 
 
 def _told(archive: Archive, old: Version, new: Version) -> tuple[str, int]:
-    """Return the text of the blocks of the newer version that are told as changed; their bytes."""
+    """Return text and bytes of the blocks of the newer version that are reported as changed."""
     page = archive.page(new)
     changes = archive.diff(old, new).blocks
     blocks = [c.new for c in changes if c.change in ("changed", "added") and c.new is not None]

@@ -44,8 +44,8 @@ class Listing:
     """What a sitemap or a feed names.
 
     Attributes:
-        page: the listing as a page: its links with what is said of them, and their media.
-        sitemaps: addresses of further sitemaps, or of what goes on with a feed.
+        page: the listing as a page: its links with their descriptions, and their media.
+        sitemaps: addresses of further sitemaps, or of the next page of a feed.
     """
 
     page: Page
@@ -145,7 +145,7 @@ class Unpacking:
 
 
 def caption(title: str, duration: str, date: str) -> str:
-    """Return what is said of a medium in one line.
+    """Return the description of a medium in one line.
 
     >>> caption("Lenses", "723", "2024-05-01")
     'Lenses, 12:03, 2024-05-01'

@@ -108,7 +108,7 @@ class _Named:
         *,
         is_sitemap: bool = False,
     ) -> None:
-        """Take in an address with what is said of it."""
+        """Add an address with its description."""
         if target.url == self._url:
             return
         if is_sitemap or _IS_SITEMAP.search(target.url.partition("?")[0]):

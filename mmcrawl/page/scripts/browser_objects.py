@@ -53,7 +53,7 @@ _COLLECTIONS = {"forms": ".//form", "links": ".//a[@href]|.//area[@href]"}
 
 
 class _Thing(dict[str, Any]):
-    """An object of the browser: its properties and methods, and who is told of assignments."""
+    """An object of the browser: its properties and methods, and handlers of assignments."""
 
     def __init__(
         self, values: dict[str, Any], take: Callable[[str, Any], object], node: Any = None
@@ -182,7 +182,7 @@ class PageBrowser:
             self.moves.append((text, self._evaluator.is_certain))
 
     def _open(self, href: Any = "", target: Any = "", *_: Any) -> None:
-        # Another window is opened for nobody who did not click; what comes there is a link.
+        # Browsers open another window only after a click, so what loads there is a link.
         with self._evaluator.perhaps(doubt=target not in _HERE):
             self._move(href)
 

@@ -89,7 +89,7 @@ class Evaluator:
 
     @contextmanager
     def perhaps(self, *, doubt: bool = True) -> Iterator[None]:
-        """Take what is done meanwhile as what not every browser does."""
+        """Treat moves inside this block as moves that not every browser makes."""
         before = self.is_certain
         self.is_certain = before and not doubt
         yield
@@ -253,7 +253,7 @@ class Evaluator:
     # -- expressions
 
     def value(self, node: Node | None, scope: Scope) -> Any:
-        """Return what an expression comes to."""
+        """Return the value of an expression."""
         if node is None:
             return None
         self._count()

@@ -135,7 +135,7 @@ def refresh_in(content: str) -> tuple[float, str] | None:
 
 
 def only_leads_on(body: bytes) -> bool:
-    """Return whether a page that refreshes to another has nothing of its own but perhaps a link.
+    """Return whether a page that refreshes to another holds nothing else but perhaps a link.
 
     >>> only_leads_on(b"<p>We have moved <a href=b.htm>here"), only_leads_on(b"<video src=a.mp4>")
     (True, False)
