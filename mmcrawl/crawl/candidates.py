@@ -41,13 +41,13 @@ _CDX = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A thing that seeds are sought in."""
+    """A store or file in which seeds are searched."""
 
     name: str
     kind: str  # `crawl`, `archive`, `WARC`, `CDX` or `list`
 
     def tell(self, candidates: Candidates) -> list[str]:
-        """Tell all that it holds; return what could not be read, a sentence each."""
+        """Report everything it holds; return what could not be read, a sentence each."""
         problems: list[str] = []
         if self.kind == "crawl":
             _tell_crawl(Path(file_of(self.name) or self.name), candidates)
@@ -102,7 +102,7 @@ def _warcs(path: Path) -> list[Path]:
 
 
 def _tell_crawl(path: Path, candidates: Candidates) -> None:
-    """Tell the links of a crawl that were not fetched; its pages are in its archive."""
+    """Report the links of a crawl that were not fetched; its pages are in its archive."""
     with reading(path) as db:
         rows = db.execute(
             "SELECT origin || path, anchor FROM link JOIN host ON host.id = link.host"
@@ -201,7 +201,7 @@ class Candidates:
         """Pages and links of hosts beyond the first 200,000."""
 
     def page(self, page: Page) -> None:
-        """Take in a stored page, and its links to other hosts."""
+        """Add a stored page, and its links to other hosts."""
         own = host_of(page.url)
         verdict = self._test.judge(page, page.media)
         on_topic = self._test.on_topic(page.url, verdict.score)
@@ -224,7 +224,7 @@ class Candidates:
                 self._vote(seen, link, own if on_topic else "", fits=bool(fits))
 
     def address(self, link: Link) -> None:
-        """Take in an address of which no page is stored."""
+        """Add an address without a stored page."""
         fits = self._fit(link)
         seen = self._of(host_of(link.url)) if fits else None
         if seen is not None:
@@ -232,7 +232,7 @@ class Candidates:
             self._propose(seen, link.url, fits)
 
     def candidate(self, url: str) -> None:
-        """Take in an address that a person proposes."""
+        """Add an address that a person proposes."""
         if seen := self._of(host_of(url)):
             seen.proposed = True
             self._propose(seen, url, 100)
@@ -267,7 +267,7 @@ class Candidates:
             seen.anchor = seen.anchor or link.anchor
 
     def _propose(self, seen: _Seen, url: str, fits: int) -> None:
-        """Let an address be where a crawl of the host begins, if none before promised as much."""
+        """Start the crawl of a host at an address, unless an earlier one promised as much."""
         seen.best = max(seen.best, (fits, -physical_layer(url), url))
 
 

@@ -38,12 +38,12 @@ logger = logging.getLogger(__name__)
 
 
 class MovedSeeds:
-    """The hosts that seeds lead on to, at once or by steps: they count among the crawl's own.
+    """The hosts that seeds lead to, directly or in steps: they count among the crawl's own.
 
     A seed leads on by a redirect, or by what moves a browser from its page.
 
     Args:
-        frontier: tells where links were found.
+        frontier: knows where links were found.
         sites: lets links to such hosts be followed.
         test: looks there for what it looks for at the seed's.
 
@@ -59,7 +59,7 @@ class MovedSeeds:
         self._pages: set[int] = set()
 
     def follow(self, link: int, target: str, *, stays: bool = False) -> None:
-        """Note that a link leads on; with `stays`, from a page that has other links as well."""
+        """Record that a link leads on; with `stays`, from a page that has other links as well."""
         known = self._frontier.known(link)
         is_move = known.tag_path.startswith(MOVE)
         if (
@@ -97,7 +97,7 @@ def recall(
             learnt from already.
 
     Yields:
-        How many of the links that have ended the algorithm was told of.
+        The number of ended links that the algorithm has received.
     """
 
     def count(past: PastPage | PastFailure) -> None:
@@ -144,7 +144,7 @@ def recall(
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
-    """Bring the counts of words to where they stood.
+    """Restore the counts of words.
 
     Raises:
         StoreError: what the store has of them is damaged.
@@ -188,7 +188,7 @@ def rules_changed(
     """Tell of the rules in the log; return whether other ones, or other links, were noted last.
 
     Args:
-        store, job: what is gone on with.
+        store, job: what is continued.
         rules: those that count now.
         links: which are to be followed now.
         seeds: where the crawl starts.
@@ -239,7 +239,7 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
 
 
 class Overheard(Scorer):
-    """An algorithm whose answers are listened to while it is told what happened.
+    """An algorithm whose scores are observed while it receives a history.
 
     Args:
         scorer: the algorithm.
@@ -251,7 +251,7 @@ class Overheard(Scorer):
         self.scorer = scorer
 
     def heard(self, scores: LinkScores) -> None:
-        """Take note of an answer."""
+        """Record scores that the algorithm returned."""
         raise NotImplementedError
 
     @property
@@ -282,14 +282,14 @@ class Overheard(Scorer):
 
 
 class LastScores(Overheard):
-    """Notes what an algorithm said of each link last."""
+    """Records the last score of each link."""
 
     def __init__(self, scorer: Scorer) -> None:
         super().__init__(scorer)
         self._scores: dict[int, tuple[float, float]] = {}
 
     def __len__(self) -> int:
-        """Return of how many links a score is noted."""
+        """Return the number of links with a recorded score."""
         return len(self._scores)
 
     def heard(self, scores: LinkScores) -> None:
@@ -297,7 +297,7 @@ class LastScores(Overheard):
             self._scores[link] = two[0], two[1]
 
     def take(self) -> LinkScores:
-        """Take out what is noted."""
+        """Remove and return the recorded scores."""
         scores = [*self._scores.values()]
         taken = LinkScores([*self._scores], [one[0] for one in scores], [one[1] for one in scores])
         self._scores.clear()
@@ -305,7 +305,7 @@ class LastScores(Overheard):
 
 
 def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
-    """Tell an algorithm of a page that another part of the crawl fetched, and learnt from.
+    """Report to an algorithm a page that another partition fetched, and learnt from.
 
     Args:
         scorer: the algorithm. To it the page is one that comes from no page.
@@ -321,7 +321,7 @@ def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
 def _recall_failure(
     past: PastFailure, links: LinkTable, scorer: Scorer, settled: Container[int]
 ) -> None:
-    """Tell an algorithm how a link ended that led to no page of its own.
+    """Report to an algorithm how a link ended that led to no page of its own.
 
     Args:
         past: the link.
@@ -350,7 +350,7 @@ _NO_LIST = "no sitemap or feed: "
 
 
 def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[str] | None:
-    """Return of each seed why it gave nothing, a line each; None if any gave a link or a medium.
+    """Return why each seed yielded nothing, a line each; None if any yielded a link or a medium.
 
     Links that were found but may not be followed do not count: the user set those bounds.
 
@@ -397,7 +397,7 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
 
 
 def name_silent(lines: Iterable[str]) -> None:
-    """Say of each seed why it gave nothing."""
+    """Name for each seed the reason why it yielded nothing."""
     for line in lines:
         logger.error("Nothing was found at the seed %s", line)
 

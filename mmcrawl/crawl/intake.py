@@ -36,10 +36,10 @@ class LinkIntake:
 
     Args:
         frontier: where they go.
-        admission: tells which may be followed.
-        scorer: tells what their own words say.
-        aliases: tells which may be other addresses of links that are there.
-        obey_nofollow: leave links alone that the page asks not to follow.
+        admission: decides which may be followed.
+        scorer: scores their own words.
+        aliases: finds those that may be aliases of known links.
+        obey_nofollow: ignore links that the page asks not to follow.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class LinkIntake:
                     self.refused[reason] += 1
 
     def take_listed(self, *, empty: bool) -> list[int]:
-        """Add those listed addresses whose time has come; return the ids of the new links.
+        """Add the listed addresses that are due; return the ids of the new links.
 
         Args:
             empty: nothing else waits.
@@ -155,7 +155,7 @@ class LinkIntake:
         return []
 
     def receive(self, links: Sequence[NewLink], parent: int) -> list[int]:
-        """Add links that another part found on the page `parent`; return the ids of all of them."""
+        """Add links that another partition found on the page `parent`; return all their ids."""
         found, new = [], []
         for link in links:
             number = self._frontier.lookup(link.url) if link.filtered and not link.extra else None
@@ -226,10 +226,10 @@ def seed_link(url: str) -> NewLink:
 
 
 class Judge:
-    """The topic test with what the crawl has seen.
+    """The topic test, given what the crawl has seen.
 
     Args:
-        test: tells of a page by itself whether it is relevant.
+        test: judges a page by itself.
         boilerplate: knows the media that stand on most pages of a site.
         frontier: knows the pages that were found before.
         findings: the media pages so far.
@@ -340,7 +340,7 @@ class Judge:
 
 
 def page_record(report: PageReport, verdict: Verdict, new_media: int) -> PageRecord:
-    """Return what is remembered of a page."""
+    """Return the stored record of a page."""
     page = report.page
     return PageRecord(
         url=page.url,

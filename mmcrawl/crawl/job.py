@@ -57,11 +57,11 @@ _SURELY = 1e-6  # share of the way from the threshold to 1
 
 
 class CrawlJob:
-    """The state of a crawl, and what happens with each page; `Crawl` says what is asked and told.
+    """The state of a crawl, and the processing of each page; `Crawl` is the interface.
 
     Args:
         store: an open store.
-        job: which job of the store this is; one that was begun goes on where it stood.
+        job: the job in the store; one that has begun continues where it stopped.
         setup: what it is made of. A job may go on with other links to be followed, and rules.
         reporter: makes the reports of pages, and keeps its counts of words with the job; None for
             one of its own.
@@ -128,10 +128,10 @@ class CrawlJob:
         deque(self.begin(), maxlen=0)
 
     def begin(self) -> Iterator[int]:
-        """Bring all to where the job was left, little by little.
+        """Restore the state in which the job was left, step by step.
 
         Yields:
-            How many of the links that have ended the algorithm knows of.
+            The number of ended links that the algorithm has received.
         """
         yield from self._recall()
         self._add([seed_link(seed) for seed in self._seeds], None)
@@ -279,7 +279,7 @@ class CrawlJob:
                 return Linking(anchor, tuple(urls), url, title, score, self._is_elsewhere(url))
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
-        """Take in a fetched page: its record, its links, its media, and what they change.
+        """Record a fetched page: its links, its media, and what they change.
 
         Args:
             link: id of the link that led to the page.
@@ -303,7 +303,7 @@ class CrawlJob:
         requests: Sequence[NewLink] = (),
         verdict: Verdict | None = None,
     ) -> bool:
-        """Take in the report of a page; for the rest see `crawled`."""
+        """Record the report of a page; see `crawled`."""
         page = report.page
         self._take_back(self._judge.see(page, report.digest))
         verdict = self._judge.confirmed(verdict, report)
@@ -343,7 +343,7 @@ class CrawlJob:
         return verdict.relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        """Note that a link only leads on; tell whether its target is new and may be followed.
+        """Record that a link only leads on; return whether its target is new and may be followed.
 
         On another site, where it may be a medium: who parses takes nothing else from there.
         """
@@ -378,7 +378,7 @@ class CrawlJob:
         self.frontier.requeue(link, request, priority)
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        """Note that a link that is being fetched cannot be had, and why.
+        """Record that a link being fetched has failed, and why.
 
         `requests` are links the spider asked for all the same.
         """
@@ -435,7 +435,7 @@ class CrawlJob:
         return self._admission.exhausted(link.url)
 
     def _bring_forward(self, link: int) -> None:
-        """Let the aliases of a link that led to no page wait in their own right."""
+        """Queue the aliases of a link that led to no page."""
         for alias in self._aliases.left(link, self.frontier.url(link)):
             self.frontier.prioritise(alias, 0, instead_of=BEHIND)
 
@@ -450,7 +450,7 @@ class CrawlJob:
             self.frontier.apply(self.scorer.added(links))
 
     def _take_back(self, links: Sequence[int]) -> None:
-        """Note that crawled pages called relevant are not.
+        """Record that crawled pages reported as relevant are not.
 
         One that only leads to media was never called so, whatever is found on it.
         """
@@ -474,7 +474,7 @@ class CrawlJob:
         self.store.remember(self.job.number, memory)
 
     def _retell(self, learnt_links: int | None = None) -> Iterator[int]:
-        """Bring algorithm and bounds to where they stood, see `recall`."""
+        """Restore the state of algorithm and limits, see `recall`."""
         known = self._admission, self.moved_seeds, self._aliases
         yield from recall(
             self.frontier, self.scorer, *known, listed=self._listed, learnt_links=learnt_links
@@ -482,7 +482,7 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(self.frontier.held()))
 
     def _recall(self) -> Iterator[int]:
-        """Bring all to where the job was left, but for rules and links, which are as given now."""
+        """Restore the state of the job, except rules and followed links, which are as given now."""
         recall_words(self.store, self.job, self._similarity)
         if self.frontier.pages <= _PAGES_LOOKED_THROUGH:
             self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))

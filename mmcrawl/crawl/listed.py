@@ -128,17 +128,17 @@ class ListedAddresses:
         return str(row[0]) if row else ""
 
     def take(self, place: int, most: int) -> list[Listed]:
-        """Take out the first addresses of a place."""
+        """Remove and return the first addresses of a place."""
         return list(self._take("AND place = ?", (place,), most)) if self._any else []
 
     def take_first(self, most: int) -> list[Listed]:
-        """Take out the first addresses of any place."""
+        """Remove and return the first addresses of any place."""
         taken = list(self._take("", (), most)) if self._any else []
         self._any = bool(taken)
         return taken
 
     def followed(self, links: Sequence[int], settled: int) -> None:
-        """Note that addresses became links, for who tells the crawl again.
+        """Record that addresses became links, for a later replay of the crawl.
 
         Args:
             links: their ids, which follow each other.
@@ -188,7 +188,7 @@ class ListedLinks:
         self._untried: set[int] = set()
 
     def keep(self, links: Iterable[Link], parent: int) -> None:
-        """Take in what the list that is the link `parent` names."""
+        """Add the addresses that the list at the link `parent` names."""
         promising: set[int] = set()
 
         def listed(link: Link) -> Listed:
@@ -201,7 +201,7 @@ class ListedLinks:
         self._untried |= {place for place in promising if self._fetched[place] < _ENOUGH}
 
     def keep_media(self, links: Iterable[Link], list_url: str) -> None:
-        """Take in what a list says that pages show; see `with_media`."""
+        """Add the media that a list attributes to pages; see `with_media`."""
         self._addresses.keep_media(links, list_url)
 
     def media(self, *urls: str) -> dict[str, set[str]]:
@@ -261,17 +261,17 @@ class ListedLinks:
         return places
 
     def revised(self, url: str, tag_path: str) -> None:
-        """Note that a page counted as relevant is not."""
+        """Record that a page counted as relevant is not."""
         self._found -= 1
         for place in {place_of(url), _place(url, tag_path)}:
             self._relevant[place] -= 1
 
     def followed(self, links: Sequence[int], settled: int) -> None:
-        """Note that addresses became links; see `ListedAddresses.followed`."""
+        """Record that addresses became links; see `ListedAddresses.followed`."""
         self._addresses.followed(links, settled)
 
     def due(self, *, empty: bool) -> list[Listed]:
-        """Take out the addresses that are to become links now.
+        """Remove and return the addresses that become links now.
 
         Args:
             empty: nothing else waits.
@@ -319,7 +319,7 @@ class LinksBehind:
 
     Args:
         frontier: where they wait.
-        admission: tells what their areas brought.
+        admission: knows what their areas yielded.
     """
 
     def __init__(self, frontier: SqliteFrontier, admission: Admission) -> None:
@@ -341,7 +341,7 @@ class LinksBehind:
         return True
 
     def lift(self) -> None:
-        """Bring those forward in whose area something was found now."""
+        """Bring forward the links in an area that has just yielded something."""
         for link, before in list(self._steps.items()):
             steps = self._admission.steps_behind(self._frontier.url(link))
             if steps < before:

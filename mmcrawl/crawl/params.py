@@ -307,7 +307,7 @@ class FocusedParams(BaseModel):
         return self.is_demo and not self.store
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides which pages the crawl is about, however it was written.
+        """Return the values that decide which pages the crawl covers, however they were written.
 
         Defaults and other spellings of a value are the value; the order of topics, keywords and
         seeds, and what is named twice, make no difference. `max_pages`, `links` and rules may
@@ -340,7 +340,7 @@ class FocusedParams(BaseModel):
 
     @property
     def job_name(self) -> str:
-        """The job's name: the one given, or one made of the arguments that tell crawls apart.
+        """The job's name: the one given, or one built from the arguments that distinguish crawls.
 
         A crawl with a rules file is another than one without; that file may be edited meanwhile.
         """

@@ -41,7 +41,7 @@ class Crawl(Protocol):
 
     @property
     def kept(self) -> bool:
-        """Whether it can be taken up again by another process."""
+        """Whether another process can continue it."""
 
     @property
     def pages(self) -> int:
@@ -74,7 +74,7 @@ class Crawl(Protocol):
             updated: there may be links.
             stopped: the crawl is over, for that reason.
             failed: the store has, with that StoreError.
-            left_alone: tells whether all that waits is of hosts that need not be asked soon.
+            left_alone: returns whether all waiting links are of hosts that need not be asked soon.
             contents: what pages without links and media consist of, by their links.
         """
 
@@ -85,7 +85,7 @@ class Crawl(Protocol):
         """Whether this process keeps the bound of pages, and they are as many; 0 for no bound."""
 
     def linking(self, link: int) -> Linking:
-        """Return what led to a link, also over redirects."""
+        """Return the links that led to a link, over redirects too."""
 
     def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
         """Return a page with the media that sitemaps and feeds say its addresses show."""
@@ -100,32 +100,32 @@ class Crawl(Protocol):
         """Return the address of the page a link was found on, None for a seed."""
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
-        """Take in a fetched page, and links the spider asked for; tell whether it is relevant.
+        """Record a fetched page, and links the spider asked for; return whether it is relevant.
 
         Raises:
             ItemError: what pipelines added cannot be stored; nothing was recorded.
         """
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        """Note that a link only leads on; tell whether its target is new and may be followed."""
+        """Record that a link only leads on; return whether its target is new and admitted."""
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a link that is being fetched wait again."""
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        """Note that a link cannot be had, and why; `requests` as for `crawled`."""
+        """Record that a link has failed, and why; `requests` as for `crawled`."""
 
     def add(self, links: Sequence[NewLink]) -> bool:
-        """Add links that come from no page; tell whether any of them is new here."""
+        """Add links that come from no page; return whether any of them is new here."""
 
     def request_before(self, link: NewLink) -> bytes | None:
-        """Return the request in the way of a link's own, see `SqliteFrontier.request_before`."""
+        """Return the request that precedes a link's own, see `SqliteFrontier.request_before`."""
 
     def commit(self) -> None:
-        """Make durable what was reported, or hand it over to what does."""
+        """Make the reports durable, or pass them on to be made durable."""
 
     def roll_back(self) -> None:
-        """Give up what was not committed."""
+        """Discard what was not committed."""
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Commit, and note why the crawl stopped and whether the job is done.
@@ -135,7 +135,7 @@ class Crawl(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Release the store."""
 
     def totals(self) -> Totals:
         """Return where the crawl stands, all processes together."""
@@ -150,7 +150,7 @@ class Crawl(Protocol):
         """Return the pages with media a little below the threshold, the best first."""
 
     def barren_directories(self) -> Sequence[BarrenDirectory]:
-        """Return what took much of the last pages for nothing."""
+        """Return the directories that took many of the last pages and yielded nothing."""
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns."""
@@ -159,4 +159,4 @@ class Crawl(Protocol):
         """Return how many links ended in error, by reason."""
 
     def silent(self) -> list[str] | None:
-        """Return of each seed why it gave nothing; None if one gave something, or others know."""
+        """Return why each seed yielded nothing; None if one did, or other workers know."""

@@ -41,7 +41,7 @@ class ReceivedPage:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What is known of a page once it is read.
+    """The result of reading a page.
 
     Attributes:
         blocks: Each before those inside of it; None if the page was not cut.
@@ -58,7 +58,7 @@ class PageReader:
     """Reads pages in the order in which they are given, several at a time where several wait.
 
     Args:
-        method: How they are cut into blocks, see :func:`mmcrawl.blocks.partition`; None for not.
+        method: How they are cut into blocks, see :func:`mmcrawl.blocks.partition`; None for none.
         beside: Whether a process of its own is to do it, rather than a thread of this one.
         requisites: Whether to find what pages need to be seen.
     """
@@ -79,7 +79,7 @@ class PageReader:
         self._thread.submit(self._load)
 
     def read(self, page: ReceivedPage) -> Future[ReadPage]:
-        """Take in a page; the future ends when it is read."""
+        """Queue a page; the future completes when it has been read."""
         future: Future[ReadPage] = Future()
         self._given.append((page, future))
         self._thread.submit(self._read_what_waits)

@@ -39,7 +39,7 @@ class FetchedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """A page that was fetched and parsed, as the frontier takes it in."""
+    """A page that was fetched and parsed, as the frontier records it."""
 
     page: Page  # the page, its links under the real names of their hosts
     visited_at: float  # Unix time
@@ -110,20 +110,20 @@ class RecentHarvest:
 
     @property
     def rate(self) -> float:
-        """Share of those that were, in [0, 1]."""
+        """Share of relevant pages, in [0, 1]."""
         found = sum(relevant for _, relevant in self._pages)
         return found / len(self._pages) if self._pages else 0.0
 
     def recall(self, pages: Iterable[tuple[int, bool]]) -> None:
-        """Take in pages of an earlier run, the last one last."""
+        """Add pages of an earlier run, the last one last."""
         self._pages.extend(pages)
 
     def add(self, link: int, *, relevant: bool) -> None:
-        """Take in a page."""
+        """Add a page."""
         self._pages.append((link, relevant))
 
     def revise(self, links: Container[int]) -> None:
-        """Note that pages called relevant are not."""
+        """Record that pages reported as relevant are not."""
         recent = ((link, relevant and link not in links) for link, relevant in self._pages)
         self._pages = deque(recent, maxlen=HARVEST_PAGES)
 

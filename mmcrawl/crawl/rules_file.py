@@ -104,7 +104,7 @@ def _weight(text: str) -> int:
 
 
 def learnt_rules(patterns: Iterable[PatternRecord], topic: str = "") -> PinnedRules:
-    """Return rules that say what a crawl has learnt, the best first.
+    """Return what a crawl has learnt as rules, the best first.
 
     The weight of a rule is its hits in ten pages.
 
@@ -125,7 +125,7 @@ def learnt_rules(patterns: Iterable[PatternRecord], topic: str = "") -> PinnedRu
 
 
 def rules_text(patterns: Sequence[PatternRecord], rate: float, topic: str = "") -> str:
-    """Return a file of rules that says what a crawl has learnt.
+    """Return what a crawl has learnt as the text of a rules file.
 
     Patterns that did no better than the crawl as a whole are remarks.
 

@@ -51,7 +51,7 @@ def checked(
     error: type[MmcrawlError],
     make: Callable[[str, list[str]], Entry],
 ) -> list[Entry]:
-    """Return what is made of the words of each entry.
+    """Return the results for the words of each entry.
 
     Args:
         entries: where each stands, and its words.

@@ -26,7 +26,7 @@ _LIMIT = "limits."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSetup:
-    """What is needed to make a crawl over a store."""
+    """Everything needed to open a crawl on a store."""
 
     algo: str  # name of the algorithm
     parameters: Mapping[str, Any]  # of the algorithm
@@ -43,7 +43,7 @@ class CrawlSetup:
 
     @classmethod
     def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
-        """Return the parts of a crawl by the arguments that its store keeps.
+        """Return the setup of a crawl from the arguments in its store.
 
         Those of a crawl on SQLite tell nothing of settings; these have their defaults then. Rules
         for addresses are not among them.
@@ -102,7 +102,7 @@ class CrawlSetup:
         return as_one(topics).wanting(self.kinds)
 
     def reporter(self) -> Reporter:
-        """Return what makes the reports of pages."""
+        """Return a reporter of pages."""
         test = TopicTest(
             self.topic or self.whole_topic,
             self.kinds,

@@ -194,7 +194,7 @@ def as_time(text: str, *, end: bool = False) -> float:
 
 
 def _bound(year: int | None, month: int | None, day: int | None, *, end: bool) -> float:
-    """Return when a year, a month or a day begins, or when it ends."""
+    """Return the beginning or the end of a year, a month or a day."""
     begin = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
     if not end:
         return begin.timestamp()
@@ -205,7 +205,7 @@ def _bound(year: int | None, month: int | None, day: int | None, *, end: bool) -
 
 
 class ArchiveParams(SpiderParams):
-    """Which archive is meant: `archive`, or the one that belongs to the crawl in `store`."""
+    """The archive of a command: `archive`, or the one that belongs to the crawl in `store`."""
 
     store: str = Field("", description="store of the crawl that the archive belongs to")
     archive: str = Field("", description="the archive itself: sqlite:///FILE or mongodb://…")

@@ -31,7 +31,7 @@ TOLD_AGAIN = "by the crawl's history told again, where it comes nearest to the s
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """What there is to say of a link.
+    """The explanation of a link.
 
     Attributes:
         rule: the rule for addresses that counted for it in the last run, None without one.
@@ -160,7 +160,7 @@ def _left(link: LinkRecord, followed: str) -> str:
 def _parts(
     links: InterLink, arguments: Mapping[str, Any], link: LinkRecord
 ) -> tuple[Mapping[str, float], str]:
-    """Return what a link's score is the sum of, and when; or why that cannot be told."""
+    """Return the terms of a link's score, and when; or why they are unknown."""
     if link.score == HELD:
         return {}, "it has none as long as the algorithm holds it"
     try:
@@ -205,7 +205,7 @@ class _Watched(Overheard):
 
 
 def _why_unknown(links: InterLink, arguments: Mapping[str, Any], url: str) -> str:
-    """Return what can be said of an address that the crawl has no link to."""
+    """Return why an address has no link in the crawl."""
     told = f"the crawl has no link to {url}"
     try:
         setup = CrawlSetup.told(arguments, {})

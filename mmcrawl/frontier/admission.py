@@ -89,12 +89,12 @@ class Areas:
         self._hosts: dict[str, _Area] = {}
 
     def crawled(self, form: str, *, relevant: bool, failed: bool = False) -> bool:
-        """Count a fetched page; tell whether it is the first find of an area.
+        """Count a fetched page; return whether it is the first find of an area.
 
         Args:
             form: `shape` of its address.
             relevant: whether it was.
-            failed: whether it could not be had.
+            failed: whether it could not be fetched.
         """
         host, *names = _names(form)
         area, first = self._hosts.setdefault(host, _Area()), False
@@ -120,7 +120,7 @@ class Areas:
         return first
 
     def revised(self, form: str) -> None:
-        """Note that a page counted as relevant is not."""
+        """Record that a page counted as relevant is not."""
         host, *names = _names(form)
         area = self._hosts.get(host)
         for depth, name in enumerate(names, 1):
@@ -320,25 +320,25 @@ class Admission:
         return 0 if self._areas is None else self._areas.steps_behind(shape(url))
 
     def crawled(self, url: str, *, relevant: bool, failed: bool = False) -> bool:
-        """Count a page that was fetched, or failed, against the bounds; tell if it lifts some."""
+        """Count a fetched or failed page against the limits; return whether it lifts some."""
         self._pages_of_host[host_of(url)] += 1
         if self._areas is None:
             return False
         return self._areas.crawled(shape(url), relevant=relevant, failed=failed)
 
     def failed(self, url: str, reason: str) -> None:
-        """Count a page that cannot be had against the bounds: dead links can be endless too."""
+        """Count a failed page against the limits: dead links can be endless too."""
         if not reason.startswith((TRAP, REDIRECT)):
             self.crawled(url, relevant=False, failed=True)
 
     def revised(self, url: str) -> None:
-        """Note that a page counted as relevant is not."""
+        """Record that a page counted as relevant is not."""
         if self._areas is not None:
             self._areas.revised(shape(url))
 
 
 @lru_cache(maxsize=16_384)
 def _repeats(url: str) -> int:
-    """Return how often the most frequent directory name stands in the path."""
+    """Return how often the most frequent directory name occurs in the path."""
     directories = [part for part in url.partition("?")[0].split("/")[3:-1] if part]
     return max(Counter(directories).values(), default=0)

@@ -44,7 +44,7 @@ of the parameters in which they do."""
 
 
 def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
-    """Return host and rest without what aliases differ in, and four of the differences."""
+    """Return host and rest in the form that aliases share, and four of their differences."""
     scheme, host, path, query, _ = urlsplit(canonical(url))
     plain = host.removeprefix("www.")
     short = _INDEX.sub("/", path)
@@ -53,7 +53,7 @@ def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
 
 
 def _difference(one: str, other: str) -> tuple[str, Kind]:
-    """Return the host of two aliases, and in what their addresses differ."""
+    """Return the host of two aliases, and the differences of their addresses."""
     host, rest, *marks = _parts(one)
     _, other_rest, *other_marks = _parts(other)
     differences = (a != b for a, b in zip(marks, other_marks, strict=True))
@@ -62,7 +62,7 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
 def alias_key(url: str) -> int:
-    """Return what the addresses share that may lead to one page, as a number."""
+    """Return a number that is equal for addresses that may lead to one page."""
     host, rest, *_ = _parts(url)
     return hash64(f"{host}{rest.lower()}")
 
@@ -95,12 +95,12 @@ def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
 
 
 class Aliases:
-    """What is known of the addresses of a crawl.
+    """The aliases among the addresses of a crawl.
 
     Links are named by their numbers in the frontier. The first of several aliases stands for all.
 
     Args:
-        links: the links of a crawl, with their addresses and what tells them apart.
+        links: the links of a crawl, with their addresses and digests.
     """
 
     def __init__(self, links: LinkTable) -> None:
@@ -132,7 +132,7 @@ class Aliases:
         self.learn_parameters(link, url)
 
     def learn_parameters(self, link: int, url: str) -> None:
-        """Learn what parameters mean from a page that was fetched; in the order of fetching."""
+        """Learn from a fetched page which parameters matter; call it in the order of fetching."""
         varieties = list(_varieties(url))
         digest = self._links.digest(link) if varieties else None
         for where, rest, key in varieties if digest else ():
@@ -149,7 +149,7 @@ class Aliases:
         return [alias for alias in aliases if self._links.digest(alias) is None]
 
     def was_fetched(self, link: int, url: str) -> bool:
-        """Tell whether the page of a link was fetched under another address, as far as is known."""
+        """Return whether the page of a link is known to have been fetched under another address."""
         return any(
             self._mean_nothing(*_difference(self._links.url(alias), url))
             for alias in self._links.alike(alias_key(url), _MOST)
@@ -157,7 +157,7 @@ class Aliases:
         ) or self._differs_in_parameters(link, url)
 
     def _differs_in_parameters(self, link: int, url: str) -> bool:
-        """Return whether a page was fetched that differs in parameters without meaning."""
+        """Return whether a page was fetched that differs only in meaningless parameters."""
         return any(
             link % self._period(where) > 0 and self._fetched(rest, key, link)
             for where, rest, key in (_varieties(url) if self._unvaried else ())
@@ -165,7 +165,7 @@ class Aliases:
         )
 
     def _period(self, where: tuple[str, str]) -> int:
-        """Return of how many links that differ in some parameters one is fetched all the same."""
+        """Return n: of links that differ in some parameters, every n-th is fetched all the same."""
         return max(_ASKED_AGAIN, 1 << self._pairs[where][True].bit_length())
 
     def _fetched(self, rest: str, key: int, link: int) -> list[int]:

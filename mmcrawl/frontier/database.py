@@ -170,7 +170,7 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Cursor(sqlite3.Cursor):
-    """A cursor that tells of a file found damaged while it is read."""
+    """A cursor that reports a file found damaged while it is read."""
 
     connection: "_Connection"
     execute = _explained(sqlite3.Cursor.execute)
@@ -308,7 +308,7 @@ def remove_own_file(path: Path) -> None:
 
 
 def damaged(store: str, fault: object) -> StoreError:
-    """Return the error that says of a store that it is damaged, and how, and what can be done."""
+    """Return the error for a damaged store: what is damaged, and what can be done."""
     what = " ".join(str(fault).split())[:200]
     return StoreError(
         f"store {store} is damaged ({what}); restore it from a copy, or name another file: an"

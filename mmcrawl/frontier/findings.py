@@ -40,7 +40,7 @@ class NearMiss(NamedTuple):
 
 
 class BarrenDirectory(NamedTuple):
-    """A part of a site that took many pages and gave none on topic, and the rule that ends that."""
+    """A directory that took many pages and yielded none on topic, and the rule that ends that."""
 
     rule: str
     pages: int
@@ -48,7 +48,7 @@ class BarrenDirectory(NamedTuple):
 
 
 def barren_directories(pages: Iterable[tuple[str, bool]]) -> list[BarrenDirectory]:
-    """Return the parts of sites that took a quarter of some pages, and at least 20, for nothing.
+    """Return the directories that took a quarter of some pages, and at least 20, for nothing.
 
     A part is a directory, or a script that answers many queries; of one in another the outer.
 
@@ -181,7 +181,7 @@ class Findings:
         return next(self._records(f"{_MEDIA_PAGES} AND url = ?", url), None)
 
     def drop_media_page(self, url: str) -> None:
-        """Forget a page that turned out to be no media page."""
+        """Remove a page that turned out to be no media page."""
         self._note_change(url)
         with self._store.writing() as db:
             db.execute("DELETE FROM media_page WHERE job = ? AND url = ?", (self._job, url))
@@ -237,7 +237,7 @@ class Findings:
         return [NearMiss(*row) for row in rows]
 
     def barren_directories(self) -> list[BarrenDirectory]:
-        """Return what took much of the last pages of the job for nothing."""
+        """Return the directories that took many of the job's last pages for nothing."""
         rows = self._store.db.execute(
             "SELECT url, relevant FROM page WHERE id >> ? = ?"
             " ORDER BY visited_at DESC, id DESC LIMIT ?",
@@ -326,7 +326,7 @@ class Findings:
 
 
 def _key(resource: str) -> int:
-    """Return what the addresses of one resource have in common, in 64 bits."""
+    """Return 64 bits that the addresses of one resource share."""
     return hash64(resource_key(resource))
 
 

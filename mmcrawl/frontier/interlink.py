@@ -48,7 +48,7 @@ class _Counted:
 
 
 class InterLink(LinkTable):
-    """The links of one job with all that is known of them.
+    """The links of one job with everything known of them.
 
     Args:
         store: an open store.
@@ -153,7 +153,7 @@ class InterLink(LinkTable):
     # -- inside ---------------------------------------------------------------------------------
 
     def _noted(self) -> Iterator[tuple[int, int, float]]:
-        """Tell the ranking of the links that wait; yield of each id, host and score."""
+        """Add the waiting links to the ranking; yield id, host and score of each."""
         rows = self.store.db.execute(
             "SELECT id, host, path, score, priority, block FROM link"
             " WHERE id >= ? AND id < ? AND status = 'W'",

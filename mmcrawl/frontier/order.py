@@ -86,7 +86,7 @@ class ColdLinks:
                 db.executemany(_PUT, some)
 
     def remove(self, link: int) -> None:
-        """Take out a link that is there."""
+        """Remove a link."""
         self._unwritten.pop(link, None)
         self._removed.add(link)
         if len(self._removed) > self._most_unwritten:
@@ -102,7 +102,7 @@ class ColdLinks:
         return float(row[0])
 
     def take_best(self, host: int, most: int) -> list[tuple[int, float]]:
-        """Take out the links of a host with the best scores, the best first; of equals the oldest.
+        """Remove and return the best links of a host, the best first; of equals the oldest.
 
         Returns:
             Number and score of each.
@@ -121,7 +121,7 @@ class ColdLinks:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the database for changes and questions, with all that was gathered written."""
+        """Give the database for changes and queries, after writing everything gathered."""
         try:
             db = self._opened or self._open()
             db.execute("BEGIN")
@@ -282,7 +282,7 @@ class PendingOrder:
             self._refill(number, self._hosts[number])
 
     def remove(self, link: int) -> None:
-        """Take a waiting link out."""
+        """Remove a waiting link."""
         number = self._host_of[link]
         host = self._hosts[number]
         self._displace(link, host)
@@ -294,7 +294,7 @@ class PendingOrder:
             del self._hosts[number]
 
     def take(self, link: int) -> None:
-        """Take a link out, whether it has a place in the order or is held."""
+        """Remove a link, whether it has a place in the order or is held."""
         if self.stands(link) > 0:
             self.remove(link)
         else:
@@ -302,7 +302,7 @@ class PendingOrder:
             self._state[link] = _NOWHERE
 
     def pop(self, ready: Callable[[int], bool] = lambda host: True) -> int | None:
-        """Take out and return the best link of a host that is `ready`; None if there is none."""
+        """Remove and return the best link of a host that is `ready`; None if there is none."""
         found = self._first(ready)
         if found is not None:
             self.remove(found)
@@ -359,7 +359,7 @@ class PendingOrder:
             self._chill(number, host, self._share)
 
     def _displace(self, link: int, host: _Host) -> None:
-        """Take a link out of the hot or the cold ones of its host."""
+        """Remove a link from the hot or the cold ones of its host."""
         if self._state[link] == _HOT:
             del self._hot[link]
             host.hot -= 1
@@ -370,7 +370,7 @@ class PendingOrder:
             host.floor = _NO_FLOOR
 
     def _mend(self, number: int, host: _Host) -> None:
-        """See that the best link of a host is hot, and known to the heap of hosts."""
+        """Ensure that the best link of a host is hot, and in the heap of hosts."""
         if not host.hot:
             self._refill(number, host)
         elif not self._is_true(host.heap[0], number):
@@ -384,7 +384,7 @@ class PendingOrder:
         return max(self._fewest_hot, self._most_hot // (2 * len(self._hosts)))
 
     def _announce(self, number: int, host: _Host) -> None:
-        """Tell the heap of hosts that a host has a new best link."""
+        """Push the new best link of a host to the heap of hosts."""
         host.top = (*host.heap[0], number)
         heappush(self._best, host.top)
         if len(self._best) > 64 + 4 * len(self._hosts):
@@ -418,7 +418,7 @@ class PendingOrder:
         host.floor = host.heap[-1] if kept else _ALL_COLD
 
     def _refill(self, number: int, host: _Host) -> None:
-        """Make the best cold links of a host hot, which has no hot ones."""
+        """Make the best cold links of a host without hot ones hot."""
         found = self._cold.take_best(number, self._share)
         host.heap = [(-score, link) for link, score in found]
         host.hot = len(found)

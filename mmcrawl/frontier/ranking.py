@@ -56,7 +56,7 @@ class Ranking:
         return not (self._priority or self._block or self._weight_of)
 
     def note(self, link: int, url: str, priority: int, block: str) -> None:
-        """Take in a link that waits."""
+        """Add a waiting link."""
         self.set_priority(link, priority)
         if block in OFF_TOPIC:
             _put(self._block, link, 1 + OFF_TOPIC.index(block))
@@ -64,7 +64,7 @@ class Ranking:
             _put(self._weight, link, weight + _NEVER)
 
     def improve(self, link: int, block: str) -> bool:
-        """Note another block that holds a link; return whether it is a better one."""
+        """Record another block that holds a link; return whether it is a better one."""
         known = self._block[link] if link < len(self._block) else 0
         number = 1 + OFF_TOPIC.index(block) if block in OFF_TOPIC else 0
         if not block or number >= known:

@@ -69,7 +69,7 @@ class LinkTable:
         self._read_to = 0  # the link after the last one that `known` read
 
     def _read(self, asked: str, link: int) -> Any:
-        """Return what is asked of a link or its page, None if there is none."""
+        """Return some columns of a link or its page, None if there is none."""
         row = self.store.db.execute(f"SELECT {asked} WHERE id = ?", (self._base + link,))
         return row.fetchone()
 

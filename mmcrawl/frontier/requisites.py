@@ -82,11 +82,11 @@ class RequisiteQueue:
         )
 
     def committed(self) -> None:
-        """Note that all that was added is durable."""
+        """Record that everything added is durable."""
         self._durable = self._last
 
     def keep(self, urls: Sequence[str], page: int, by: Requisite | None = None) -> None:
-        """Add what a page needs; what is known already stays as it is.
+        """Add the requisites of a page; those already known stay as they are.
 
         Args:
             urls: the addresses.
@@ -116,7 +116,7 @@ class RequisiteQueue:
                     self.waiting[origin] += 1
 
     def take(self, is_free: Callable[[str], bool]) -> Requisite | None:
-        """Take the next one of a free origin to be asked for; None if there is none."""
+        """Take the next one whose origin is free; None if there is none."""
         for origin in filter(is_free, list(self.waiting)):
             while found := self.of_origin(origin, 1):
                 [one] = self.taken(found)
@@ -126,13 +126,13 @@ class RequisiteQueue:
         return None
 
     def of_origin(self, origin: str, most: int = -1) -> list[Requisite]:
-        """Return those that wait of an origin, in their order."""
+        """Return the waiting ones of an origin, in their order."""
         where = "origin = ? AND status = 'W' AND id <= ? ORDER BY steps DESC, id LIMIT ?"
         rows = self._rows("id, url, page, steps", where, origin, self._durable, most)
         return [Requisite(*row) for row in rows]
 
     def taken(self, found: Sequence[Requisite]) -> Sequence[Requisite]:
-        """Note that some no longer wait; return them."""
+        """Record that some no longer wait; return them."""
         with self._store.writing() as db:
             for one in found:
                 db.execute("UPDATE requisite SET status = 'R' WHERE id = ?", (one.id,))
@@ -142,7 +142,7 @@ class RequisiteQueue:
         return found
 
     def end(self, one: Requisite, error: str = "", size: int = 0) -> None:
-        """Note that one which was taken is kept, or why it is not."""
+        """Record that one which was taken is kept, or why it is not."""
         self._use(one, size - self._accepted.get(one, 0))
         self._accepted.pop(one, None)
         with self._store.writing() as db:
@@ -152,7 +152,7 @@ class RequisiteQueue:
             )
 
     def room(self, one: Requisite) -> int:
-        """Return how many bytes one may have, beside what was kept or accepted."""
+        """Return how many bytes one may have, given what was kept or accepted."""
         of_page = self._limits.page_bytes - self._used_by(one.page)
         of_all: int = self._limits.most_bytes - self._bytes
         return min(of_page, of_all)

@@ -54,7 +54,7 @@ class Selection:
             raise ValueError(f"there is no order {self.order!r}; there are {', '.join(ORDERS)}")
 
     def query(self, origins: Sequence[str]) -> tuple[str, dict[str, object]]:
-        """Return what gives the ids, with values for all but `:job`, `:first` and `:last`.
+        """Return the query for the ids, with values for all but `:job`, `:first` and `:last`.
 
         It asks a function `held` of id, address, score, priority and block whether a link that
         waits must not be fetched for now.

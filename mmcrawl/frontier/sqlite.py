@@ -110,7 +110,7 @@ class SqliteFrontier(InterLink):
         return list(filter(self._order.is_held, self.each_waiting()))
 
     def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link, see `InterLink`."""
+        """Return the full record of a link, see `InterLink`."""
         self._write_scores()
         return super().record(link)
 
@@ -119,7 +119,7 @@ class SqliteFrontier(InterLink):
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
     def request_before(self, link: NewLink) -> bytes | None:
-        """Return the request that stands in the way of a link's own; None if that will be taken.
+        """Return the request that precedes a link's own; None if the link's own will be used.
 
         b"" is that of a mere address, which was fetched or is being fetched.
         """
@@ -133,7 +133,7 @@ class SqliteFrontier(InterLink):
     # -- what happens to links ------------------------------------------------------------------
 
     def add(self, links: Sequence[NewLink], parent: int | None = None) -> list[tuple[int, bool]]:
-        """Take in links found on the page `parent`; return the id of each, and whether it is new.
+        """Add links found on the page `parent`; return the id of each, and whether it is new.
 
         New links are held until `apply` gives them a score. A link that is there already, under
         any spelling of its URL, keeps its record; one that waits to be fetched as a mere address
@@ -174,7 +174,7 @@ class SqliteFrontier(InterLink):
         return answer
 
     def add_elsewhere(self, page: PageRecord, layer: int) -> int:
-        """Make a page known that another part fetched; return the link that stands for it.
+        """Add a page that another partition fetched; return the link that represents it.
 
         Args:
             page: what is known of it; one that is known already keeps its record.
@@ -199,7 +199,7 @@ class SqliteFrontier(InterLink):
         return number
 
     def link_from(self, page: int, links: Sequence[int]) -> list[int]:
-        """Note links on a page that another part fetched; return those that were not noted yet."""
+        """Record links on a page that another partition fetched; return those that are new."""
         new = sorted({*links} - {*self.outlinks(page)})
         with self.store.writing() as db:
             db.execute(
@@ -233,7 +233,7 @@ class SqliteFrontier(InterLink):
             self._order.rescore_many(moved, moved_scores)
 
     def found_in(self, link: int, block: str) -> None:
-        """Note another block that holds a link; the best one counts."""
+        """Record another block that holds a link; the best one counts."""
         if not self._ranking.improve(link, block):
             return
         with self.store.writing() as db:
@@ -249,7 +249,7 @@ class SqliteFrontier(InterLink):
         return None if link is None else self._start(link)
 
     def best(self, ready: Callable[[str], bool]) -> float | None:
-        """Return where the link stands that `next` would take: the greatest number comes first."""
+        """Return the rank of the link that `next` would take: the greatest number comes first."""
         return self._order.best(lambda host: ready(self._origins[host]))
 
     def take(self, link: int) -> WaitingLink:
@@ -287,7 +287,7 @@ class SqliteFrontier(InterLink):
         self._pages -= 1
 
     def revise(self, links: Sequence[int]) -> None:
-        """Note that crawled pages called relevant are not."""
+        """Record that crawled pages reported as relevant are not."""
         with self.store.writing() as db:
             db.executemany(
                 "UPDATE page SET relevant = 0, new_media = 0 WHERE id = ?",
@@ -295,7 +295,7 @@ class SqliteFrontier(InterLink):
             )
 
     def prioritise(self, link: int, priority: int, *, instead_of: int) -> None:
-        """Give a link another priority, if it has a certain one; it gets its place at once."""
+        """Change the priority of a link if it is as given; the order follows at once."""
         if self._ranking.priority(link) != instead_of:
             return
         more = PRIORITY_STEP * (priority - instead_of)
@@ -306,7 +306,7 @@ class SqliteFrontier(InterLink):
             self._order.rescore_many([link], [self._order.score(link) + more])
 
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
-        """Let a running link wait again, with the request it is to be fetched with next time."""
+        """Let a running link wait again, with its next request."""
         with self.store.writing() as db:
             self._set_status(link, Status.RUNNING, Status.WAITING)
             db.execute(
@@ -357,7 +357,7 @@ class SqliteFrontier(InterLink):
             self._put_in_order(link, host, self._ranking.rank(link, score))
 
     def _put_in_order(self, link: int, host: int, rank: float) -> None:
-        """Give a link that begins to wait its place in the order, or none."""
+        """Add a newly waiting link to the order, unless it is held."""
         if rank == HELD:
             self._order.hold(link, host)
         else:
@@ -409,7 +409,7 @@ class SqliteFrontier(InterLink):
         return int(row[0]) - self._base
 
     def _lay_out(self, link: NewLink, parent: int | None, elsewhere: Callable[[str], bool]) -> bool:
-        """Return whether a link belongs to another partition, and post it unless just sent."""
+        """Return whether a link belongs to another partition; queue it unless just sent."""
         if link.refused or not elsewhere(link.url):
             return False
         key = self._key(link)
@@ -451,7 +451,7 @@ class SqliteFrontier(InterLink):
             db.execute("UPDATE link SET error = ? WHERE id = ?", (error, self._base + link))
 
     def _settle(self, link: int, status: Status) -> None:
-        """End a running link, and note when it ended beside the others."""
+        """End a running link, and record its place among the ended ones."""
         self._set_status(link, Status.RUNNING, status)
         self._settled += 1
         self.store.db.execute(

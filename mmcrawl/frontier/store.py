@@ -84,12 +84,12 @@ class SqliteStore:
 
     @property
     def name(self) -> str:
-        """How messages call this store."""
+        """The name of this store in messages."""
         return str(self.path) if self.path else "memory"
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for a change, which the next commit makes durable."""
+        """Give the connection for a change that the next commit makes durable."""
         try:
             if not self.db.in_transaction:
                 self.db.execute("BEGIN IMMEDIATE")
@@ -104,13 +104,13 @@ class SqliteStore:
                 self.db.commit()
 
     def roll_back(self) -> None:
-        """Give up what was not committed."""
+        """Discard what was not committed."""
         self.lately.clear()
         if self.db.in_transaction:
             self.db.rollback()
 
     def close(self) -> None:
-        """Close without committing: what was not committed is given up."""
+        """Close without committing."""
         self.roll_back()
         self.db.close()
         self._release()
@@ -125,7 +125,7 @@ class SqliteStore:
         return [Job(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in rows]
 
     def job(self, name: str, arguments: Mapping[str, Any]) -> Job:
-        """Return the job called `name`, started now if the store has none of that name.
+        """Return the job `name`, started now if the store has none of that name.
 
         Of one that is not over it is forgotten why it stopped last, so that whoever looks at the
         store sees that it goes on.
@@ -144,7 +144,7 @@ class SqliteStore:
         return self.begin(number, name, arguments)
 
     def begin(self, number: int, name: str, arguments: Mapping[str, Any]) -> Job:
-        """Begin a job under a number and a name that are not taken; commits."""
+        """Begin a job under a free number and name; commits."""
         with self.writing():
             self.db.execute(
                 "INSERT INTO job (id, name, arguments, started_at) VALUES (?, ?, ?, ?)",
@@ -154,7 +154,7 @@ class SqliteStore:
         return Job(number, name, dict(arguments), None, "")
 
     def stop_job(self, number: int, reason: str, *, finished: bool) -> None:
-        """Note why a job stopped, and whether it is over; commits."""
+        """Record why a job stopped, and whether it is finished; commits."""
         with self.writing():
             self.db.execute(
                 "UPDATE job SET finished_at = ?, reason = ? WHERE id = ?",
@@ -176,13 +176,13 @@ class SqliteStore:
         return archives[archive]
 
     def memory(self, number: int) -> dict[str, Any]:
-        """Return what a job noted with `remember`."""
+        """Return the data that a job saved with `remember`."""
         row = self.db.execute("SELECT memory FROM job WHERE id = ?", (number,)).fetchone()
         memory: dict[str, Any] = json.loads(row[0])
         return memory
 
     def note(self, number: int, note: Any) -> None:
-        """Keep plain data of a job until the next `remember`."""
+        """Append plain data of a job, kept until the next `remember`."""
         with self.writing():
             self.db.execute(
                 "INSERT INTO note (job, text) VALUES (?, ?)",
@@ -190,12 +190,12 @@ class SqliteStore:
             )
 
     def notes(self, number: int) -> list[Any]:
-        """Return what was noted since the last `remember`, in order."""
+        """Return what was appended since the last `remember`, in order."""
         rows = self.db.execute("SELECT text FROM note WHERE job = ? ORDER BY id", (number,))
         return [json.loads(row[0]) for row in rows]
 
     def remember(self, number: int, memory: Mapping[str, Any]) -> None:
-        """Keep a job's plain data, e.g. word counts, in place of what was there and of notes.
+        """Save a job's plain data, e.g. word counts, replacing what was saved and appended.
 
         That its pages' requisites are kept stays: :class:`RequisiteQueue` notes it when it begins.
         """
@@ -229,7 +229,7 @@ class SqliteStore:
         return f"store {self.name} is in use by another crawl; wait for it, or name another store"
 
     def _release(self) -> None:
-        """Let go of the store, and leave no lock file."""
+        """Release the store, and leave no lock file."""
         if self._lock is not None and self._lock.is_locked:
             # While it is held: a lock on a file without a name counts as none to filelock.
             with suppress(PermissionError):  # Windows: an open file stays
@@ -242,11 +242,11 @@ def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -
 
     Args:
         store: how messages call the store.
-        job: what is there under the name.
+        job: the existing job of that name.
         arguments: those given now.
 
     Raises:
-        StoreError: they are others than the job's.
+        StoreError: they differ from the job's.
     """
     new = json.loads(json.dumps(arguments))
     different = sorted(

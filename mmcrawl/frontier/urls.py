@@ -219,7 +219,7 @@ def split_origin(url: str) -> SplitOrigin:
 
 @lru_cache(maxsize=16_384)
 def shape(url: str) -> str:
-    """Return what the pages of one template share.
+    """Return the part of an address that the pages of one template share.
 
     Numbers and ids become `#`, query values are left out. So is the port: there are
     65,535 of them, and one server may answer on all.
