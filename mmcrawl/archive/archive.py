@@ -127,11 +127,11 @@ class Archive:
             return self._writer.store(captures, method=method, levels=levels)
 
     def known(self, urls: Iterable[str]) -> set[str]:
-        """Return those of some URLs, given exactly, that have been stored; asked for at once."""
+        """Return which of some URLs, given exactly, are stored, by one look-up."""
         return {url for url, row in self._index.urls_named(urls).items() if row.last}
 
     def note_unchanged(self, url: str, time: float, status: int = 304) -> None:
-        """Note a visit that found nothing new, as an answer ``304 Not Modified`` says, or nothing.
+        """Record a visit that found nothing new (``304 Not Modified``), or got no page.
 
         Args:
             url: Any spelling of it.
@@ -152,7 +152,7 @@ class Archive:
         return (row.url for row in self._index.urls(host, prefix))
 
     def changed_urls(self, host: str | None = None) -> dict[str, float]:
-        """Return the URLs that had two versions or more, with when each was visited last."""
+        """Return the URLs that had two versions or more, with the time of their last visit."""
         return self._index.changed_urls(host)
 
     def hosts(self) -> list[str]:
@@ -172,7 +172,7 @@ class Archive:
 
         Args:
             url: Any spelling of it.
-            failed: Is told of each version that cannot be read, and of headers that cannot.
+            failed: Called for each version, and for headers, that cannot be read.
         """
         row = self._lookup.url(url)
         return self._lookup.found(row, failed) if row is not None else []
@@ -182,7 +182,7 @@ class Archive:
 
         Args:
             url: Any spelling of it.
-            failed: Is told of each version that cannot be read, and is left out.
+            failed: Called for each version that cannot be read and is left out.
         """
         row = self._lookup.url(url)
         return self._lookup.versions_of(row, failed) if row is not None else []
@@ -230,7 +230,7 @@ class Archive:
         return self.page(version).blocks
 
     def block(self, digest: str) -> BlockLife:
-        """Return on which pages a block stands and stood, in which versions, from when to when.
+        """Return the pages that have or had a block, in which versions, from when to when.
 
         Reads what stands beside the pages of each version, and the pages that have it. Of `digest`
         the first 6 hex digits are enough, if no other block begins so.
@@ -238,7 +238,7 @@ class Archive:
         return life_of(self._index, self._reader, digest.lower())
 
     def anew(self, url: str) -> list[StoredAnew]:
-        """Return what came with each version of a URL that none before had, in order of storing.
+        """Return what is new in each version of a URL, in the order of storing.
 
         Reads no page.
         """
@@ -270,7 +270,7 @@ class Archive:
     # -- upkeep -------------------------------------------------------------------------------
 
     def check(self, *, repair: bool = False) -> CheckReport:
-        """Examine everything: each version is rebuilt and compared with its digest.
+        """Check everything: each version is rebuilt and compared with its digest.
 
         Args:
             repair: Make the index right where it is not as records have it, and remove orphans if
@@ -298,7 +298,7 @@ class Archive:
             return set()
 
     def _clean_again(self, report: CheckReport) -> CheckReport:
-        """Repair until a fresh check finds no more than it found before; return what all found.
+        """Repair until another check finds nothing new; return the sum of all findings.
 
         What one repair wrote may show another what to write.
         """
@@ -332,7 +332,7 @@ class Archive:
         return stats_of(self._index, self._reader)
 
     def pack(self, level: int = 19) -> None:
-        """Compress all that is not so yet, cut the pages whose blocks are not kept, free space.
+        """Compress what is not compressed yet, cut pages without stored blocks, free space.
 
         Pages that are to be cut by a partitioner that is not installed here stay as they are.
 

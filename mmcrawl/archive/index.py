@@ -117,7 +117,7 @@ def stream_of(at: int) -> int:
 
 
 class _Row:
-    """What is kept as a document, apart from its key."""
+    """A row, stored as a document without its key."""
 
     __slots__ = ()
     _table: ClassVar[str]
@@ -130,7 +130,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class UrlRow(_Row):
-    """A URL, and how it stands.
+    """A URL, and its state.
 
     Attributes:
         url: As given.
@@ -157,7 +157,7 @@ class UrlRow(_Row):
 
     @classmethod
     def new(cls, url: str, number: int) -> UrlRow:
-        """Return the row of a URL that nothing is known of."""
+        """Return the row of a new URL."""
         page = canonical(url)
         return cls(url, None if page == url else page, number, host_of(url))
 
@@ -186,7 +186,7 @@ class VersionRow(_Row):
 
 @dataclass(frozen=True, slots=True)
 class VisitRow(_Row):
-    """A visit that found what was known."""
+    """A visit that found a known version."""
 
     _table: ClassVar[str] = "visit"
     url: int  # number of the URL
@@ -199,7 +199,7 @@ class VisitRow(_Row):
 
 @dataclass(frozen=True, slots=True)
 class Segment(_Row):
-    """What is known of a segment without reading it."""
+    """A segment, as far as it is known without reading it."""
 
     _table: ClassVar[str] = "segment"
     key: str  # its name, which no other ever has
@@ -212,7 +212,7 @@ class Segment(_Row):
 
     @staticmethod
     def new_key(stream: int, first: int) -> str:
-        """Return a name that tells when it was made."""
+        """Return a name that holds the time it was made."""
         return f"{stream:08x}/{first:08x}/{int(clock.time()):08x}{secrets.token_hex(3)}"
 
     @property
@@ -222,12 +222,12 @@ class Segment(_Row):
 
     @property
     def end(self) -> int:
-        """The number behind that of its last record."""
+        """The number after that of its last record."""
         return self.first + self.entries
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"segment {self.stream}/{self.first}"
 
     def holds(self, at: int) -> bool:
@@ -248,7 +248,7 @@ class Index:
 
     Attributes:
         store, read_only: As given.
-        name: How messages call the archive.
+        name: Name in messages of the archive.
     """
 
     def __init__(self, store: Store, *, read_only: bool = False) -> None:
@@ -272,7 +272,7 @@ class Index:
     # -- URLs ---------------------------------------------------------------------------------
 
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
-        """Return the rows of those that are known of some URLs, given exactly."""
+        """Return the rows of the known ones of some URLs, given exactly."""
         found = self.store.get("url", [url for url in dict.fromkeys(urls) if is_text(url)])
         return {url: self.read_url(url, row) for url, row in found.items()}
 
@@ -321,7 +321,7 @@ class Index:
         return rows | (self.urls_named(taken) if taken else {})
 
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
-        """Keep how URLs stand, unless others have noted more."""
+        """Write the state of URLs, unless other processes have written a later one."""
         changes: list[Change] = []
         for row in rows:
             is_behind = ("last", "<=", row.last), ("seen", "<=", row.seen)
@@ -331,7 +331,7 @@ class Index:
             self.store.insert_new("url", {row.url: row.document for row in rows})
 
     def put_url(self, row: UrlRow) -> None:
-        """Write how a URL stands, whatever was noted before."""
+        """Write the state of a URL, whatever was written before."""
         self.store.put("url", {row.url: row.document})
 
     def _urls(self, *where: Condition) -> list[UrlRow]:
@@ -412,7 +412,7 @@ class Index:
         self.store.insert_new("segment", documents)
 
     def segments(self, streams: Collection[int]) -> dict[int, list[Segment]]:
-        """Return the segments of streams in order, without those that others stand in place of."""
+        """Return the segments of streams in order, without those that others have replaced."""
         found: defaultdict[int, list[Segment]] = defaultdict(list)
         if streams:
             for segment in self._segments(("stream", "in", streams), order=("stream", "first")):
@@ -420,12 +420,12 @@ class Index:
         return {stream: standing(segments)[0] for stream, segments in found.items()}
 
     def all_segments(self) -> Iterator[list[Segment]]:
-        """Yield the segments of each stream in order, with those that others stand in place of."""
+        """Yield the segments of each stream in order, with those that others have replaced."""
         for _, segments in groupby(self._segments(), key=attrgetter("stream")):
             yield [*segments]
 
     def replaced_by(self, segment: Segment) -> list[Segment]:
-        """Return those that a segment stands in place of: a process died before it removed them."""
+        """Return the segments that one has replaced: a process died before it removed them."""
         first, end = ("first", ">=", segment.first), ("first", "<", segment.end)
         found = self._segments(("stream", "=", segment.stream), first, end)
         return [one for one in found if one.end <= segment.end and one.key != segment.key]
@@ -507,7 +507,7 @@ class Index:
             return True
 
     def _give_up_reservations(self, keys: Sequence[str], taken: Collection[str], heir: str) -> None:
-        """Take back reservations, and those of a process that surely died."""
+        """Remove reservations, also those of a process that has surely died."""
         self.store.delete("reservation", (KEY, "in", keys), ("heir", "=", heir))
         others = {str(row["heir"]) for row in self.store.get("reservation", list(taken)).values()}
         for other in others:
@@ -525,7 +525,7 @@ class Index:
         self.store.delete("part", *below(key))
 
     def remove_orphans(self) -> None:
-        """Remove what a process left that died between writing pieces and naming them."""
+        """Remove pieces without a name: a process died before it wrote that."""
         names = {key.rsplit("/", 2)[0] for key, _ in self.store.range("part", fields=("content",))}
         old = [name for name in names if _age(name) > _ORPHAN]
         there = {segment.key for segment in self._segments((KEY, "in", old))} if old else set()
@@ -628,7 +628,7 @@ class Index:
     # -- what changed between versions --------------------------------------------------------
 
     def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
-        """Return what is noted of two versions of a URL, by their numbers; their order counts."""
+        """Return the recorded changes between versions of a URL, by number; their order counts."""
         rows = self.store.range("change", *below(f"{url:010x}"))
         found = ((key, _read_kinds(key, str(row["kinds"]))) for key, row in rows)
         return {
@@ -636,12 +636,12 @@ class Index:
         }
 
     def damaged_changes(self) -> list[str]:
-        """Return the keys of what was noted of versions and is not as it was written."""
+        """Return the keys of recorded changes that are damaged."""
         rows = self.store.range("change")
         return [key for key, row in rows if _read_kinds(key, str(row.get("kinds"))) is None]
 
     def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
-        """Note the kinds of blocks that changed between versions; it goes when they do."""
+        """Record the kinds of blocks that changed between versions; it goes when they do."""
         with self.writing():
             rows = {f"{url:010x}/{old:06x}/{new:06x}": some for (old, new), some in changes.items()}
             written = {key: {"kinds": _written_kinds(key, some)} for key, some in rows.items()}
@@ -658,7 +658,7 @@ class Index:
         self.store.insert_new("loss", {loss: {"found": clock.time()} for loss in losses})
 
     def forget_losses(self, losses: Collection[str]) -> None:
-        """Forget what is no longer lost."""
+        """Remove losses that are made good."""
         self.store.delete("loss", (KEY, "in", list(losses)))
 
     def _whole(

@@ -58,7 +58,7 @@ class LevelChoice:
 
     @property
     def is_new(self) -> bool:
-        """Whether the level is another than before."""
+        """Whether the level differs from the last one."""
         return self.level != self.before
 
 

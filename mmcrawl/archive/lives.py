@@ -32,7 +32,7 @@ _SHOWN = 5  # digests that are named where several begin alike
 
 @dataclass(frozen=True, slots=True)
 class BlockPage:
-    """A page that a block stands or stood on.
+    """A page that has or had a block.
 
     Attributes:
         url: As stored.
@@ -55,7 +55,7 @@ class BlockPage:
 
 @dataclass(frozen=True, slots=True)
 class BlockLife:
-    """Where a block stands and stood.
+    """The pages of a block, now and before.
 
     Attributes:
         digest: Whole, 16 hex digits.
@@ -73,18 +73,18 @@ class BlockLife:
 
     @property
     def hosts(self) -> int:
-        """On how many sites it stands or stood."""
+        """The number of sites that have or had it."""
         return len({page.host for page in self.pages})
 
     @property
     def versions(self) -> int:
-        """In how many versions it is."""
+        """The number of versions that have it."""
         return sum(len(page.versions) for page in self.pages)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnew:
-    """What came with a version and was in none of its page before.
+    """What is new in a version: in no earlier version of its page.
 
     Attributes:
         version: Its number.
@@ -195,7 +195,7 @@ def _page(index: Index, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPag
 
 
 def stored_anew(index: Index, reader: Reader, url: UrlRow) -> Iterator[StoredAnew]:
-    """Yield what came with each version of a URL, in the order of storing; reads no page.
+    """Yield what is new in each version of a URL, in the order of storing; reads no page.
 
     What was new after a version that cannot be read is not known.
     """

@@ -37,7 +37,7 @@ class Lookup:
         self._met: OrderedDict[tuple[str, int, str], tuple[VersionRow, float]] = OrderedDict()
 
     def forget(self) -> None:
-        """Ask for all rows again: some were purged."""
+        """Drop all cached rows: some were purged."""
         self._met.clear()
 
     def url(self, url: str) -> UrlRow | None:
@@ -104,7 +104,7 @@ class Lookup:
         return self._readable(url, row, None, failed) if head is not None else None
 
     def read(self, version: Version) -> tuple[Entry, bytes]:
-        """Return what was kept with a version, and its body."""
+        """Return the record of a version, and its body."""
         row = self.row_of(version)
         try:
             entry, body = self._reader.read(row)
@@ -156,7 +156,7 @@ class Lookup:
 
 
 def _once(failed: Failed) -> Failed:
-    """Return what tells the same only once: many visits find one version."""
+    """Return a function that reports the same only once: many visits find one version."""
     told: set[str] = set()
 
     def tell(what: str) -> None:

@@ -159,7 +159,7 @@ class Workers:
         self._asked += 1
 
     def _step(self, now: float) -> bool:
-        """Start and see off workers; tell whether any is there, or is to come."""
+        """Start and reap workers; return whether any runs, or will be started."""
         if self._asked > self._told:
             self._told += 1
             self._tell_to_end()

@@ -287,7 +287,7 @@ class SeedCheckSpider(Spider):
         yield from self._further(seed, listing.sitemaps)
 
     def fail(self, failure: Failure) -> None:
-        """Note why a seed cannot be had."""
+        """Record why a seed cannot be fetched."""
         reason = reason_of(failure)
         seed: str = failure.request.cb_kwargs["seed"]  # type: ignore[attr-defined]
         status = getattr(getattr(failure.value, "response", None), "status", 0)

@@ -33,7 +33,7 @@ def entries_of(path: Path, what: str, error: type[MmcrawlError]) -> Iterator[tup
 
     Args:
         path: of the file.
-        what: how messages call it.
+        what: its name in messages.
         error: what is raised.
 
     Raises:

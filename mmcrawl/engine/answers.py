@@ -33,7 +33,7 @@ from mmcrawl.settings import value_of
 
 
 def capture_of(response: Response, url: str = "") -> Capture:
-    """Return what a server answered.
+    """Return a response as a capture.
 
     The reason of the status line is the standard one: Scrapy does not hand on what was sent.
     `Content-Length` and the like are as sent, so they may tell of the body as it was compressed.
@@ -58,7 +58,7 @@ def capture_of(response: Response, url: str = "") -> Capture:
 
 
 def requested_at(response: Response) -> float:
-    """Return when a response was asked for, in Unix seconds, give or take the time of its body."""
+    """Return the time of a request in Unix seconds, accurate to the duration of its body."""
     latency = response.meta.get("download_latency", 0.0) if response.request else 0.0
     return time.time() - float(latency)
 
@@ -92,12 +92,12 @@ def answered_kind(response: Response) -> str:
 
 
 def file_name(headers: Headers) -> str:
-    """Return the name that an answer is to be saved under, "" if it says none."""
+    """Return the file name that a response asks to be saved under, "" without one."""
     return name_in(header_text(headers, "Content-Disposition"))
 
 
 class FirstBytes:
-    """Ends the download of what turns out to be no page: by its headers, or by its first kilobyte.
+    """Stops the download of a response that is no page, by its headers or its first kilobyte.
 
     Sitemaps and the like that are asked for as such are left alone.
 
@@ -111,14 +111,14 @@ class FirstBytes:
 
     @classmethod
     def watching(cls, crawler: Crawler) -> Self:
-        """Return one that watches the downloads of a crawl; keep it as long as that runs."""
+        """Return one that watches the downloads of a crawl; keep a reference while that runs."""
         made = cls(crawler.settings.getint("DOWNLOAD_MAXSIZE"))
         crawler.signals.connect(made.headers, signals.headers_received)
         crawler.signals.connect(made.data, signals.bytes_received)
         return made
 
     def headers(self, headers: Headers, body_length: object, request: Request) -> None:
-        """Take in the headers of an answer."""
+        """Read the headers of a response."""
         if LINK_KEY not in request.meta:
             return
         said = declared_type(headers)
@@ -133,7 +133,7 @@ class FirstBytes:
             request.meta.update({TOO_LARGE: True, "download_maxsize": 0})
 
     def data(self, data: bytes, request: Request) -> None:
-        """Take in a piece of an answer."""
+        """Read a piece of a response."""
         if request not in self._begun:
             return
         headers, before = self._begun[request]

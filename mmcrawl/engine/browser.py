@@ -185,7 +185,7 @@ class Browser:
                 await asyncio.wait_for(browser.close(), _LAST_SECONDS)
 
     async def fetched(self, asked: Any) -> Response:
-        """Return what is answered to a request of a page; scripts are kept for other pages.
+        """Return the response to a request of a page; scripts are cached for other pages.
 
         Args:
             asked: Playwright's request.
@@ -309,7 +309,7 @@ class Rendering:
     async def rendered(
         self, response: Response, page: Page, read: Callable[[ReceivedPage], Awaitable[ReadPage]]
     ) -> tuple[ReadPage, Capture] | None:
-        """Render a page if it is worth it.
+        """Render a page if that is worthwhile.
 
         Args:
             response: As fetched.

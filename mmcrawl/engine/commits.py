@@ -19,10 +19,10 @@ _REPORTS = 100
 
 
 class Commits:
-    """Has reports committed.
+    """Commits reports at the right time.
 
     Args:
-        commit: makes durable what was reported; tells whether it could.
+        commit: makes durable what was reported; returns whether it could.
         not_stored: called with a reported page that could not be stored, and why.
     """
 
@@ -43,7 +43,7 @@ class Commits:
         self._clock.start(_SECONDS, now=False)
 
     def end(self) -> None:
-        """Commit no more by the clock."""
+        """Stop committing by the clock."""
         if self._clock.running:
             self._clock.stop()
 
@@ -60,11 +60,11 @@ class Commits:
         return True
 
     def refusal(self, link: int) -> str | None:
-        """Return why a page could not be stored before it was reported; None if it was not so."""
+        """Return why a page could not be stored before it was reported; None if it could."""
         return self._refused.pop(link, None)
 
     def reports(self, link: int) -> None:
-        """Note that a page is reported now: nothing is to be committed before it is stored."""
+        """Record that a page is being reported: no commit before it is stored."""
         if link in self._storing:
             self._reported.add(link)
 
@@ -75,7 +75,7 @@ class Commits:
             self._falls_due()
 
     def stores(self, link: int, stored: Deferred[Any]) -> None:
-        """Note that a page is being stored, of which nothing was reported yet."""
+        """Record that a page that was not reported yet is being stored."""
         self._storing[link] += 1
         stored.addBoth(self._end_storing, link)
 

@@ -120,7 +120,7 @@ class Configuration:
 
     @classmethod
     def read(cls, settings: SettingsLike) -> Self:
-        """Return what settings say.
+        """Return the configuration in some settings.
 
         Raises:
             MmcrawlError: one of them is misspelt, of another type, or out of its range.
@@ -294,7 +294,7 @@ def _shared_job(args: FocusedParams, config: Configuration, setup: CrawlSetup) -
 
 
 def _in_common(args: FocusedParams, config: Configuration, setup: CrawlSetup) -> dict[str, Any]:
-    """Return what all workers of a shared crawl must have in common."""
+    """Return the settings that all workers of a shared crawl must share."""
     topic = args.whole_topic
     words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
     return args.identity() | {

@@ -81,7 +81,7 @@ class Discovery:
         self._in_vain: Counter[str] = Counter()
 
     async def read(self, response: Response) -> Outputs | None:
-        """Return what a list, or a robots.txt, gives; None for any other response."""
+        """Return the contents of a list or a robots.txt; None for any other response."""
         way = response.meta.get(WAY_KEY)
         if way == ROBOTS_WAY:
             named = sitemaps_of_robots(response.body, response.url)

@@ -328,7 +328,7 @@ class _MediaAgent(_ScrapyAgent):
         return finished
 
     def _enough(self, count: int) -> int:
-        """Give the body another while if so many bytes came in the last one; return the rest."""
+        """Extend the deadline of a body if enough bytes arrived; return the time left."""
         if count < self._slowest * self._window:
             return count
         self._timeout_cl.reset(self._window)  # type: ignore[call-arg,misc]
@@ -375,7 +375,7 @@ class _Writer(Protocol):
 
 
 def _nothing() -> None:
-    """Break off nothing: nothing is under way."""
+    """Abort nothing: no transfer is in progress."""
 
 
 def _header(headers: Headers) -> Any:

@@ -121,6 +121,6 @@ def _extra(record: MediaPageRecord) -> dict[str, Any]:
 
 
 def _try_to_write(path: Path) -> None:
-    """Raise OSError if a file cannot be written; one that is there keeps what it holds."""
+    """Raise OSError if a file cannot be written; an existing file stays unchanged."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()

@@ -89,9 +89,9 @@ class FailureReport:
     """Errback of every request handed out: notes the failure, then does what the spider asked.
 
     Args:
-        gives_up: stops the crawl if an error is no fault of the page; tells whether it is.
+        gives_up: stops the crawl if an error is no fault of the page; returns whether it is.
         failed: notes that the link cannot be had, given the reason.
-        waits: lets the link wait if its host is to be left alone for now; tells whether it is.
+        waits: lets the link wait if its host is to be left alone for now; returns whether it is.
         errback: the spider's own, None if it asked for nothing.
     """
 
@@ -152,33 +152,33 @@ class UnreachableHosts:
         self._hosts: dict[str, _Host] = {}
 
     def note(self, netloc: str, reason: str) -> float:
-        """Note that a robots.txt could not be had; return after how many seconds to ask again."""
+        """Record that a robots.txt could not be read; return the seconds until the next request."""
         host = self._hosts.setdefault(netloc, _Host(reason, 0, 0.0))
         pause = min(self._pause * 2.0**host.asked, _LONGEST) if host.asked < 99 else _LONGEST
         host.reason, host.asked, host.due = reason, host.asked + 1, self._clock() + pause
         return pause
 
     def answered(self, netloc: str) -> None:
-        """Note that a robots.txt was had."""
+        """Record that a robots.txt was read."""
         self._hosts.pop(netloc, None)
 
     def wait(self, netloc: str) -> float:
-        """Return after how many seconds a host may be asked, 0 for now."""
+        """Return the seconds until a host may be asked, 0 for now."""
         host = self._hosts.get(netloc)
         return max(host.due - self._clock(), 0.0) if host is not None else 0.0
 
     def reason(self, netloc: str) -> str:
-        """Return why a robots.txt could not be had, "" where it was, or was not asked for."""
+        """Return why a robots.txt could not be read, "" if it was, or was not requested."""
         host = self._hosts.get(netloc)
         return host.reason if host is not None else ""
 
     def asked_enough(self, netloc: str) -> bool:
-        """Return whether a crawl that has nothing else to do need not ask again."""
+        """Return whether a crawl with nothing else to do can stop asking."""
         host = self._hosts.get(netloc)
         return host is not None and host.asked >= _ENOUGH
 
     def told(self) -> dict[str, int]:
-        """Return how often each was asked, with the reason."""
+        """Return how often each host was asked, with the reason."""
         return {f"{name}: {host.reason}": host.asked for name, host in self._hosts.items()}
 
 
@@ -204,7 +204,7 @@ class FreeHosts:
         self._asked_at = inf
 
     def test(self) -> Callable[[str], bool]:
-        """Return a test that tells of an origin whether a request may be sent there now.
+        """Return a test of whether a request may be sent to an origin now.
 
         A host whose delay cannot be over is not free: its request would wait in the downloader,
         where it takes the place of one to another host. The engine asks again when it may be over.
@@ -228,7 +228,7 @@ class FreeHosts:
         return free
 
     def idle(self, busy: Container[str]) -> Callable[[str], bool]:
-        """Return such a test for what comes behind pages: hosts that have some are not free."""
+        """Return such a test for requisites: hosts with waiting pages are not free."""
         has_room = self._room()
 
         def idle(origin: str) -> bool:
@@ -238,7 +238,7 @@ class FreeHosts:
         return idle
 
     def _room(self) -> Callable[[str], bool]:
-        """Return a test that tells of a host whether one more request may be sent there now."""
+        """Return a test of whether one more request may be sent to a host now."""
         downloader = self._crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
         now = monotonic()
@@ -259,14 +259,14 @@ class FreeHosts:
         return has_room
 
     def ask_again(self, seconds: float) -> None:
-        """Let the engine ask for a request after some time, unless it will before."""
+        """Make the engine ask for a request after some time, unless it will before."""
         due = monotonic() + seconds
         if due < self._asked_at:
             self._asked_at = due
             call_later(seconds, self.ask)
 
     def ask(self) -> None:
-        """Let the engine ask for a request as soon as it can."""
+        """Make the engine ask for a request as soon as possible."""
         self._asked_at = inf
         slot = self._crawler.engine._slot
         if slot is not None:

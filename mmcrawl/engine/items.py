@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockSource:
-    """What the texts of a page's blocks are read from, once somebody asks for one."""
+    """The source of the texts of a page's blocks, read on demand."""
 
     body: bytes = field(repr=False)  # of the page, as the blocks were cut from it
     encoding: str  # of the body
@@ -111,7 +111,7 @@ class RequisiteItem(VisitItem):
 
 @dataclass(slots=True)
 class NoPage:
-    """Said by a spider of a response that is no page; its link ends in error with this reason."""
+    """A spider's answer for a response that is no page; its link ends in error with this reason."""
 
     reason: str
 

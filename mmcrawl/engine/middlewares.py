@@ -126,7 +126,7 @@ _MANY_LINKS = 500  # to add so many takes 50 ms or more
 
 @dataclass(slots=True)
 class _Outcome:
-    """What a spider has said of a response so far."""
+    """What a spider has returned for a response so far."""
 
     response: Response
     page: PageItem | None = None
@@ -158,7 +158,7 @@ class FrontierMiddleware:
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Pass items on, keep requests and the page for the report."""
+        """Pass on items; hold back requests and the page for the report."""
         link = self._link_under_way(response)
         if link is None:
             async for output in result:

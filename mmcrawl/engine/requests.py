@@ -98,7 +98,7 @@ class LinkRequests:
         return request
 
     def refer(self, request: Request, page: str) -> None:
-        """Say in a request on which page its address stands, as browsers do."""
+        """Set the referrer of a request, as browsers do."""
         if self._tells_referrer and (value := self._referrer.referrer(page, request.url)):
             request.headers["Referer"] = value
 
@@ -149,7 +149,7 @@ class LinkRequests:
         return new
 
     def _callback(self, request: bytes) -> Any:
-        """Return what gets the answer to a request that is kept, or to a mere address."""
+        """Return the callback of a stored request, or of a mere address."""
         try:
             kept = from_json(request, self._spider).callback if request else None
         except RequestError:
@@ -203,7 +203,7 @@ def _tagged(value: Any, place: str, depth: int = 0) -> Any:
 
     Args:
         value: part of a request.
-        place: how messages call it.
+        place: its name in messages.
         depth: how many others it stands in.
     """
     kind = type(value)

@@ -83,7 +83,7 @@ class Requisites:
         self._scheduler.requisites = self
 
     def _take_archived(self, uri: str) -> None:
-        """Note what the archive got before the crawl was killed, and what that names."""
+        """Record what the archive received before the crawl was killed, and what that names."""
         waiting = [one for origin in self.queue.waiting for one in self.queue.of_origin(origin)]
         if not waiting:
             return
@@ -145,7 +145,7 @@ class Requisites:
     # -- what comes of them ---------------------------------------------------------------------
 
     async def answered(self, response: Response) -> AsyncIterator[RequisiteItem]:
-        """Have an answer archived."""
+        """Archive a response."""
         one = self._under_way[response.meta[REQUISITE]]
         capture = capture_of(response, one.url)
         if why := self._why_not(one, capture):
@@ -155,7 +155,7 @@ class Requisites:
         yield RequisiteItem(one.url, capture.time, capture.status, capture, "", one.id, named)
 
     def failed(self, failure: Failure) -> None:
-        """Note why one did not come."""
+        """Record why a request failed."""
         if not self._scheduler.gives_up(failure.value):
             number: int = failure.request.meta[REQUISITE]  # type: ignore[attr-defined]
             self._end(self._under_way[number], reason_of(failure))
@@ -166,7 +166,7 @@ class Requisites:
         return "" if self.queue.accept(one, len(capture.body)) else "too large"
 
     def _item_ended(self, item: Any, **_: object) -> None:
-        """Note that one is archived, or that the archive refused it."""
+        """Record that a requisite is archived, or that the archive refused it."""
         one = self._under_way.get(item.number) if isinstance(item, RequisiteItem) else None
         if one is None or item.capture is None:
             return
@@ -187,12 +187,12 @@ class Requisites:
 
 
 def limits_of(settings: SettingsLike) -> RequisiteLimits:
-    """Return how much is kept of what pages need."""
+    """Return the limits on requisites."""
     return RequisiteLimits(*(value_of(settings, name) for name in _LIMITS))
 
 
 def unfit(capture: Capture) -> str:
-    """Return why an answer is nothing that a page needs to be seen, "" if it may be."""
+    """Return why a response is no requisite of a page, "" if it may be one."""
     if not 200 <= capture.status < 400:
         return f"HTTP {capture.status}"
     is_page = type_of(capture.body[:HEAD], capture.media_type) == "text/html"

@@ -155,7 +155,7 @@ class FocusedScheduler(BaseScheduler):
         return self._commits.under_way or (more and not self.limit_reached)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take in a request: a retry or redirect of one under way, or a new one.
+        """Add a request: a retry or redirect of one in progress, or a new one.
 
         Returns False for a request that is not new, cannot be kept, or whose target is not to be
         followed.
@@ -200,34 +200,34 @@ class FocusedScheduler(BaseScheduler):
 
     @property
     def unreachable(self) -> UnreachableHosts:
-        """The hosts whose robots.txt cannot be had; their links wait."""
+        """The hosts whose robots.txt cannot be read; their links wait."""
         return self._hosts.unreachable
 
     @property
     def only_left_alone(self) -> bool:
-        """Whether all links that wait are of hosts that were asked for their robots.txt enough."""
+        """Whether all waiting links are of hosts whose robots.txt was requested often enough."""
         return self._hosts.left_alone and not self._under_way
 
     # -- what the spider middleware calls -------------------------------------------------------
 
     @property
     def limit_reached(self) -> bool:
-        """Whether pages fetched and under way are as many as the crawl may have."""
+        """Whether the pages fetched and in progress reach the limit of the crawl."""
         return self.job is not None and self.job.is_full(self.max_pages, len(self._under_way))
 
     @property
     def at_work(self) -> bool:
-        """Whether a thread takes in a page: until it has, the job is only asked for verdicts."""
+        """Whether a thread is recording a page: until then, the job is only asked for verdicts."""
         return self._at_work is not None
 
     def rests(self, link: int) -> None:
-        """Note that a page goes through pipelines, which may be those of others."""
+        """Record that a page has entered the pipelines, which may include a user's own."""
         if self._has_others:
             self._window.rests(link)
             self._hosts.ask()
 
     def stores(self, link: int, stored: Deferred[Any]) -> bool:
-        """Let a page be learnt from while it is stored; tell whether that can be.
+        """Allow learning from a page while it is stored; return whether that is possible.
 
         Nothing that is reported of it is committed before. Where other processes learn of it at
         any time, a page is passed on when it is stored.
@@ -239,13 +239,13 @@ class FocusedScheduler(BaseScheduler):
         return True
 
     def is_under_way(self, link: int | None) -> bool:
-        """Return whether a link was handed out and not reported yet."""
+        """Return whether a link was handed out and is not reported yet."""
         return link in self._under_way
 
     def report(
         self, link: int, tell: Callable[[Crawl], object], *, takes_long: bool = False
     ) -> None:
-        """End a link that is under way.
+        """End a link that is in progress.
 
         Args:
             link: its id.
@@ -274,7 +274,7 @@ class FocusedScheduler(BaseScheduler):
         self._hosts.ask()
 
     def change(self, change: Callable[[], object]) -> None:
-        """Change what the store keeps, but not while a thread does."""
+        """Change the store, but not while a thread does."""
         if self._at_work is not None:
             self._afterwards.append(lambda: self.change(change))
         elif not self._failed:
@@ -283,7 +283,7 @@ class FocusedScheduler(BaseScheduler):
             self._hosts.ask()
 
     def gives_up(self, error: BaseException | None) -> bool:
-        """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
+        """Stop the crawl if an error is not the fault of its page; return whether it is not."""
         fatal = fatal_error(error)
         if fatal is not None:
             self.give_up(fatal)
@@ -292,7 +292,7 @@ class FocusedScheduler(BaseScheduler):
     # -- inside ---------------------------------------------------------------------------------
 
     def _end_work(self, outcome: Failure | None, link: int) -> None:
-        """Do what had to wait for the thread, up to the next page that takes long."""
+        """Do what waited for the thread, up to the next page that takes long."""
         self._at_work = None
         self._window.ended(link)
         if outcome is not None and not self.gives_up(outcome.value):
@@ -304,7 +304,7 @@ class FocusedScheduler(BaseScheduler):
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
-        """Stop the crawl at an error that is no fault of a page."""
+        """Stop the crawl at an error that is not the fault of a page."""
         try:
             yield
         except Exception as error:
@@ -325,7 +325,7 @@ class FocusedScheduler(BaseScheduler):
 
     @property
     def _alone(self) -> CrawlJob | None:
-        """The crawl, if it is this process's alone."""
+        """The crawl, if it belongs to this process alone."""
         return self.job if isinstance(self.job, CrawlJob) else None
 
     @property
@@ -335,7 +335,7 @@ class FocusedScheduler(BaseScheduler):
         return self.job
 
     def _take_back(self, link: int, request: Request) -> bool:
-        """Handle the retry or redirect of a request under way."""
+        """Handle the retry or redirect of a request in progress."""
         before = self._under_way.pop(link)
         self._window.ended(link)
         target = canonical(request.url)
@@ -355,7 +355,7 @@ class FocusedScheduler(BaseScheduler):
         return self._open_job.redirected(link, new)
 
     def _request_or_none(self, link: WaitingLink) -> Request | None:
-        """Return the request of a link; where none is stored that can be made, the link fails."""
+        """Return the request of a link; if it cannot be restored, the link fails."""
         try:
             request = self.links.request(link, self._open_job.referrer)
         except (RequestError, ValueError) as error:
@@ -383,7 +383,7 @@ class FocusedScheduler(BaseScheduler):
         self.report(link, lambda job: job.failed(link, which + reason))
 
     def _waits(self, link: int, failure: Failure) -> bool:
-        """Let a link wait whose host is left alone; tell whether it is."""
+        """Let a link wait if its host is left alone; return whether it is."""
         if not failure.check(RobotsUnreachableError):  # type: ignore[no-untyped-call]
             return False
         request = self._under_way.get(link)
@@ -394,7 +394,7 @@ class FocusedScheduler(BaseScheduler):
         return True
 
     def _commit(self) -> bool:
-        """Commit, if a thread is not at it; tell whether that was done."""
+        """Commit, unless a thread is busy; return whether that was done."""
         if self.job is None or self._failed or self._at_work is not None:
             return False
         with self._giving_up():
@@ -405,7 +405,7 @@ class FocusedScheduler(BaseScheduler):
         return True
 
     def _not_stored(self, link: int, reason: str) -> None:
-        """Note that a page that was reported could not be stored."""
+        """Record that a page that was reported could not be stored."""
         if self._at_work is not None:
             self._afterwards.append(lambda: self._not_stored(link, reason))
         elif self._alone is not None and not self._failed:
@@ -440,7 +440,7 @@ class FocusedScheduler(BaseScheduler):
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
     def _close_at_once(self, reason: str) -> None:
-        """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""
+        """Close the spider as soon as it is open; Scrapy cannot close one that is still opening."""
 
         def close() -> None:
             raise CloseSpider(reason)
@@ -488,7 +488,7 @@ def has_something_to_do(crawler: Crawler) -> bool:
 
 
 class Ends:
-    """Closes an idle spider with the reason why it is.
+    """Closes an idle spider with the reason.
 
     Args:
         scheduler: of the crawl, whose job is open.

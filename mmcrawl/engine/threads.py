@@ -54,7 +54,7 @@ def in_thread(call: Callable[[], T]) -> Deferred[T]:
 
 
 def in_reactor(call: Callable[P, object]) -> Callable[P, None]:
-    """Return what lets `call` be called in the reactor's thread, from any other."""
+    """Return a function that calls `call` in the reactor's thread, from any other."""
     from twisted.internet import reactor
 
     def hand_over(*arguments: P.args, **keywords: P.kwargs) -> None:
@@ -64,7 +64,7 @@ def in_reactor(call: Callable[P, object]) -> Callable[P, None]:
 
 
 class Completions(Generic[T]):
-    """Brings what a thread says of futures to the reactor's, all that is new at a time."""
+    """Passes the results of futures to the reactor's thread, in batches."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[Future[T], Deferred[T]]] = deque()

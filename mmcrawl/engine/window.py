@@ -38,7 +38,7 @@ _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; second
 
 
 class Window:
-    """Bounds the links that are under way.
+    """Limits the links in progress.
 
     Args:
         fixed: as many at most; 0 adapts the bound.
@@ -72,7 +72,7 @@ class Window:
         self._seconds_alone = _Mean()
 
     def watch(self, signal: SignalManager, under_way: Container[int]) -> None:
-        """Note what comes of a crawl's links, given what tells of its bytes and pages.
+        """Follow a crawl's links by the signals of its bytes and pages.
 
         Args:
             signal: of the crawl.
@@ -107,16 +107,16 @@ class Window:
         return False
 
     def handed_out(self, link: int) -> None:
-        """Note that a link is under way."""
+        """Record that a link was handed out."""
         self._on_the_way[link] = self._now()
 
     def declares(self, link: int, size: int) -> None:
-        """Note that so many bytes of a page are to come in all."""
+        """Record the size that a server declares for a page."""
         if link in self._on_the_way:
             self._declared[link] = size, self._now() + _DECLARED
 
     def comes(self, link: int, size: int) -> None:
-        """Note that so many more bytes of a page have come."""
+        """Record that more bytes of a page have arrived."""
         if link in self._on_the_way:
             self._come[link] = self._come.get(link, 0) + size
             self._all_come += size
@@ -126,7 +126,7 @@ class Window:
         self._all_come -= self._come.pop(link, 0)
 
     def fetched(self, link: int, size: int = 0) -> None:
-        """Note that the page of a link has come, of so many bytes."""
+        """Record that the page of a link has arrived, and its size."""
         now = self._now()
         self._bytes.add(size)
         self._leaves(link)  # what came may have been compressed, or led to another page
@@ -140,13 +140,13 @@ class Window:
         self._inside += _WEIGHT * (len(self._fetched) - self._inside)
 
     def rests(self, link: int) -> None:
-        """Note that a page is in pipelines of others: the crawl itself has no work with it now."""
+        """Record that a page is in a user's pipelines: the crawl itself has no work with it."""
         if link in self._fetched and not self._fixed:
             self._leaves(link)
             self._resting[link] = self._now() - self._fetched.pop(link)
 
     def ended(self, link: int) -> None:
-        """Note that a link is under way no more, and adapt the bound; it grows if it held back."""
+        """Record that a link has ended, and adapt the bound; it grows if it held links back."""
         self._on_the_way.pop(link, None)
         self._leaves(link)
         self.rests(link)
@@ -161,13 +161,13 @@ class Window:
         self._adapt()
 
     def _yet_to_come(self) -> int:
-        """Return how many bytes are declared that have not come, where it counts."""
+        """Return how many declared bytes have not arrived, where that counts."""
         now, come = self._now(), self._come
         counting = ((link, size) for link, (size, end) in self._declared.items() if now < end)
         return sum(max(size - come.get(link, 0), 0) for link, size in counting)
 
     def _due(self) -> int:
-        """Return how many of the pages on the way may come soon."""
+        """Return how many of the pages in progress may arrive soon."""
         since = self._now() - max(_SOONEST, _OVERDUE * self._flight.value)
         return sum(begun > since for begun in self._on_the_way.values())
 
@@ -183,7 +183,7 @@ class Window:
             self.size = max(_FEWEST, self.size + min(change, 1.0))
 
     def _share_busy(self) -> float:
-        """Return for what share of the last time the reactor had something to do, in [0, 1]."""
+        """Return the share of recent time in which the reactor was busy, in [0, 1]."""
         then, self._looked = self._looked, (self._now(), self._busy())
         passed = self._looked[0] - then[0]
         if passed > 0:
@@ -194,7 +194,7 @@ class Window:
 
 
 def busy_seconds() -> float:
-    """Return how long this thread has had something to do, or waited for a core to do it."""
+    """Return how long this thread has been busy, or waiting for a core."""
     try:
         with open("/proc/thread-self/schedstat", encoding="ascii") as file:
             on_core, for_core, _ = file.read().split()

@@ -227,7 +227,7 @@ class PendingOrder:
         return {number: host.hot + host.cold for number, host in self._hosts.items()}
 
     def hold(self, link: int, host: int) -> None:
-        """Note a link that must not be popped yet; take it out if it was to be."""
+        """Record a link that must not be popped yet; take it out if it was to be."""
         self._reserve(link)
         if self._state[link] >= _HOT:
             self.remove(link)

@@ -241,7 +241,7 @@ def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -
     """Ensure that a job continues with the arguments it began with.
 
     Args:
-        store: how messages call the store.
+        store: its name in messages.
         job: the existing job of that name.
         arguments: those given now.
 

@@ -108,7 +108,7 @@ class Collector:
         return settled, sum(summary.addresses.values()) - summary.settled
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
-        """Note addresses, their kinds and pages; return how many are new.
+        """Add addresses, their kinds and pages; return how many are new.
 
         Addresses that differ in parameters that track visitors are one file, asked for once.
         """
@@ -170,7 +170,7 @@ class Collector:
         return []
 
     def settle(self, download: Download, state: State, reason: str) -> None:
-        """Note why a file did not come; what came is kept for another try if it may go on."""
+        """Record why a download failed; a partial file stays if another attempt can continue it."""
         if piece_of := self._pieces.pop(download, None):
             problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
             self._go_on(piece_of, download, problem)

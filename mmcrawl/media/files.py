@@ -30,7 +30,7 @@ class MediaFiles(ABC):
     """Files by the SHA-256 of their bytes, 64 hexadecimal digits.
 
     Attributes:
-        name: how messages call the store.
+        name: Of the store, in messages.
     """
 
     name: str
@@ -305,7 +305,7 @@ class PartialFile:
             self.checkpoint()
 
     def checkpoint(self, *, complete: bool = False) -> None:
-        """Note how far it has come."""
+        """Record how many bytes have been written."""
         begun = replace(self.begun, size=self.size, digest=self.digest, complete=complete)
         new = self._facts.with_suffix(".new")
         with self._usable():

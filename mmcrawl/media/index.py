@@ -137,7 +137,7 @@ class MediaIndex:
         folder: where the index of all other stores is kept.
 
     Attributes:
-        name: how messages call it.
+        name: its name in messages.
     """
 
     def __init__(self, store: str, folder: Path, *, create: bool = True) -> None:
@@ -155,7 +155,7 @@ class MediaIndex:
         self.close()
 
     def add(self, files: Iterable[MediaFile]) -> int:
-        """Note addresses; those that are known stay as they are. Return how many are new."""
+        """Add addresses; known ones stay as they are. Return how many are new."""
         added = 0
         for some in batches((file.url, _row(file)) for file in files):
             first = time.time_ns()

@@ -224,7 +224,7 @@ class MediaElements:
         return medium
 
     def _add_card(self, medium: int) -> None:
-        """Note the page that plays the stream of a player card."""
+        """Record the page that plays the stream of a player card."""
         if self._card:
             self._add(self._card, "twitter", {}, kind=VIDEO, medium=medium)
         self._card = ""
@@ -277,7 +277,7 @@ class MediaElements:
         is_player: bool = False,
         medium: int = 0,
     ) -> list[Reference]:
-        """Note a reference; return it, or nothing if it is none."""
+        """Record a reference; return it, or nothing if it is none."""
         # "#" and "?" are what scripts put in later, or nothing.
         if href is None or not href.partition("#")[0].strip("? \t\r\n"):
             return []

@@ -397,7 +397,7 @@ class _Index:
         self._revisits: dict[tuple[str, str], tuple[int, Record]] = {}
 
     def add(self, record: Record, file: int) -> None:
-        """Note a record, if it answers a request for a page."""
+        """Add a record, if it answers a request for a page."""
         url = record.field("WARC-Target-URI")
         key = page_key(url)
         if key is None:
@@ -425,7 +425,7 @@ class _Index:
             self.first_pages.setdefault(key[0], url)
 
     def find_originals(self) -> int:
-        """Note the revisits that are the last captures; return how many lead nowhere."""
+        """Resolve the revisits that are the last captures; return how many lead nowhere."""
         lost = 0
         for key, (file, record) in self._revisits.items():
             original = self._catalogue.original(record)

@@ -236,7 +236,7 @@ class CollectSpider(Args[CollectParams], Spider):
         yield self._request(failure.request.meta[_IN_PLACE], again=True)  # type: ignore[attr-defined]
 
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
-        """Note why a file did not come; ask again with cookies where that may help."""
+        """Record why a download failed; request it again with cookies where that may help."""
         download: Download = failure.request.meta[DOWNLOAD]  # type: ignore[attr-defined]
         problem = failure.value
         asked = failure.request.meta[_VISITED]  # type: ignore[attr-defined]
@@ -303,7 +303,7 @@ class CollectSpider(Args[CollectParams], Spider):
                 logger.error("%s", error)  # noqa: TRY400 - for a person
 
     async def _look(self, *, all: bool) -> None:
-        """Note what the crawls found: all, or what is new since it was looked at last."""
+        """Add what the crawls found: everything, or what is new since the last call."""
         since = 0.0 if all else time.time() - _COMMITTED
         await run_in_thread(self._work.add, self._found.since(since))
 

@@ -187,7 +187,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
             yield request
 
     def errback(self, failure: Failure) -> Iterator[VisitItem]:
-        """Note a visit that got no answer; one that may not be made is none."""
+        """Record a visit without an answer; a forbidden request is no visit."""
         fatal = fatal_error(failure.value)
         if fatal is not None:
             raise self._stopped(fatal)

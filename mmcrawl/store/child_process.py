@@ -37,7 +37,7 @@ def cores() -> int:
 
 
 def collect_seldom() -> None:
-    """Look for garbage seldom, and never again in what this process holds by now.
+    """Collect garbage rarely, and never again what this process holds by now.
 
     A page becomes some ten thousands of objects, in no cycles, all gone with it. With Python's own
     thresholds these are walked through again and again while the page is read: a sixth of the time
@@ -53,7 +53,7 @@ def collect_seldom() -> None:
 
 @contextmanager
 def signals_to(handle: Callable[[int], object], *numbers: signal.Signals) -> Iterator[None]:
-    """Let a function handle signals, by default those that ask to stop, as the main thread can."""
+    """Let a function handle signals, by default those that ask to stop; in the main thread only."""
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in numbers or (signal.SIGINT, signal.SIGTERM):
@@ -108,8 +108,8 @@ class ChildProcess:
         """Send a question.
 
         Args:
-            question: What JSON can write.
-            bodies: What goes beside it.
+            question: A value that JSON can write.
+            bodies: Bytes that go with it.
 
         Raises:
             OSError, ValueError: the process has ended.
@@ -128,7 +128,7 @@ class ChildProcess:
         return answer
 
     def end(self) -> None:
-        """Let the process go, by an end of the questions, and wait for it."""
+        """End the process by closing its input, and wait for it."""
         try:
             self.process.communicate()
         except (OSError, ValueError):  # the pipe is broken, or was closed before
@@ -155,7 +155,7 @@ class Questions:
         collect_seldom()
 
     def next(self) -> tuple[Any, list[bytes]]:
-        """Wait for the next question; return it, and what came beside it.
+        """Wait for the next question; return it, and the bytes that came with it.
 
         If the parent is gone the process ends here, at once, as if it had been killed.
         """
@@ -195,10 +195,10 @@ def _send(message: object, pipe: BinaryIO, bodies: Sequence[bytes] = ()) -> None
 
 
 def _received(pipe: BinaryIO) -> tuple[Any, list[bytes]]:
-    """Return what the other side sent, and the bodies beside it.
+    """Return what the other side sent, and its bodies.
 
     Raises:
-        EOFError: there is an end of it.
+        EOFError: the other side has closed the pipe.
     """
     (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
     message, lengths = json.loads(_read(pipe, length))
@@ -213,7 +213,7 @@ def _read(pipe: BinaryIO, length: int) -> bytes:
 
 
 def _plain_record(record: logging.LogRecord) -> dict[str, Any]:
-    """Return what `logging.makeLogRecord` makes a record of; its text is complete already."""
+    """Return the fields of a record for `logging.makeLogRecord`, with its text completed."""
     return {
         name: value
         for name, value in vars(record).items()

@@ -40,7 +40,7 @@ _PIECE = 8 << 20  # bytes of a document; a server takes 16 MB at most
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Documents of a kind.
+    """A kind of documents.
 
     Attributes:
         name: Of the table, or of the collection after its prefix.
@@ -72,14 +72,14 @@ class Contents:
     """The tables of a store, and its names in messages.
 
     Attributes:
-        noun: How messages call it: ``collection``.
-        mark: Four letters that tell an SQLite file of it.
+        noun: Its name in messages: ``collection``.
+        mark: Four letters that mark an SQLite file of it.
         version: Of its tables. A store of another version is refused.
         prefix: What the names of its collections in a database begin with.
         tables: What documents it has.
-        missing: What to do where it is not there, as the end of a sentence.
-        instead: What is to be named where it cannot be used, as the end of a sentence.
-        damaged: What to do where a document cannot be read.
+        missing: What to do if it does not exist, as the end of a sentence.
+        instead: What to name instead if it cannot be used, as the end of a sentence.
+        damaged: What to do if a document cannot be read.
         answer: Seconds after which a server that does not answer counts as away; None for never.
         packed: Tables of compressed bytes: a server need not compress them, a file gives their room
             back when they go.
@@ -97,7 +97,7 @@ class Contents:
     packed: frozenset[str] = frozenset()
 
     def parsed(self, text: str, name: str) -> Any:
-        """Return what a field of JSON says, given the name of the store.
+        """Return the value of a JSON field, given the name of the store.
 
         Raises:
             StoreError: it is none.
@@ -118,13 +118,13 @@ class Store(Protocol):
     no order, and not as one: after a kill some may be there.
 
     Attributes:
-        name: How messages call it.
+        name: Its name in messages.
     """
 
     name: str
 
     def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
-        """Return the documents of some keys; missing ones are left out."""
+        """Return the documents under some keys; missing ones are left out."""
 
     def range(
         self,
@@ -151,16 +151,16 @@ class Store(Protocol):
         """Insert documents under their keys; return the keys that were taken, which stay."""
 
     def change(self, table: str, changes: Iterable[Change]) -> int:
-        """Set fields of documents that meet conditions when they are set; return of how many."""
+        """Set fields of documents that meet conditions at that moment; return how many were set."""
 
     def put(self, table: str, documents: Mapping[Any, Document]) -> None:
-        """Write documents in place of those of their keys."""
+        """Write documents, replacing those under their keys."""
 
     def delete(self, table: str, *conditions: Condition) -> int:
-        """Remove the documents that meet all conditions when they go; return how many did."""
+        """Remove the documents that meet all conditions at that moment; return how many."""
 
     def together(self) -> AbstractContextManager[None]:
-        """Make all writes inside durable together, and keep others from writing.
+        """Make all writes inside the block durable together, and keep others from writing.
 
         A server does neither: there, each step inside is durable before the next one.
         """
@@ -169,10 +169,10 @@ class Store(Protocol):
         """Return how many documents a table has."""
 
     def size(self) -> int:
-        """Return the bytes that all takes, indexes included."""
+        """Return the size of the store in bytes, indexes included."""
 
     def problems(self) -> list[str]:
-        """Return what the database itself finds damaged, a sentence each."""
+        """Return the damage that the database itself finds, a sentence each."""
 
     def compact(self) -> None:
         """Give free room back."""
@@ -221,14 +221,14 @@ BLOB = {"content": bytes}
 
 
 def put_blob(store: Store, table: str, name: str, content: bytes) -> None:
-    """Keep bytes of any length under a name that was never used, in documents of 8 MB."""
+    """Store bytes of any length under a new name, in documents of 8 MB."""
     for number, start in enumerate(range(0, max(1, len(content)), _PIECE)):
         piece = content[start : start + _PIECE]
         store.insert_new(table, {f"{name}/{number:06d}": {"content": piece}})
 
 
 def get_blob(store: Store, table: str, name: str) -> bytes | None:
-    """Return what was kept under a name; None if nothing is."""
+    """Return the bytes stored under a name; None if there are none."""
     pieces = [document["content"] for _, document in store.range(table, *below(name))]
     return b"".join(pieces) if pieces else None
 
@@ -236,7 +236,7 @@ def get_blob(store: Store, table: str, name: str) -> bytes | None:
 def batches(
     documents: Iterable[tuple[Any, Document]], size: int = 500
 ) -> Iterator[dict[Any, Document]]:
-    """Yield documents in batches of a size that one round trip carries, and memory holds."""
+    """Yield documents in batches that fit one round trip, and memory."""
     some: dict[Any, Document] = {}
     held = 0
     for key, document in documents:

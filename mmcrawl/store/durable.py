@@ -10,7 +10,7 @@ _UNSYNCED = (errno.EINVAL, errno.EACCES)  # of folders that cannot be synced, as
 
 
 def put_in_place(part: Path, target: Path) -> None:
-    """Give a written file or folder its name, in place of a file that has it.
+    """Give a written file or folder its final name, replacing a file of that name.
 
     A name may reach the disk before the bytes: without this, a power cut can leave an empty file
     where an older one stood.
@@ -28,7 +28,7 @@ def put_in_place(part: Path, target: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, that a power cut does not take away."""
+    """Make a folder, and those above it, that survive a power cut."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(exist_ok=True)
@@ -36,7 +36,7 @@ def make_folder(path: Path) -> None:
 
 
 def sync_all() -> None:
-    """Have all that was written reach the disks, where the system offers that."""
+    """Flush everything written to the disks, where the system offers that."""
     if os.name == "posix":
         os.sync()
 

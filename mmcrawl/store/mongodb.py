@@ -157,7 +157,7 @@ def _bad_uri(contents: Contents) -> str:
 
 
 def _writable(connection: _Connection, server: Server) -> Server:
-    """Return a connection through which the server takes writes, found out by one of no effect."""
+    """Return a connection through which the server accepts writes, tested by one without effect."""
     retried = journal = True
     for _ in range(3):
         try:
@@ -244,7 +244,7 @@ def _check(contents: Contents, name: str, about: Mapping[str, Any]) -> None:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turn what the driver raises into a StoreError of one sentence.
+    """Turn an error of the driver into a StoreError of one sentence.
 
     Args:
         what: What failed, with its name: ``archive mongodb://HOST/DATABASE``.
@@ -257,7 +257,7 @@ def explained(what: str) -> Iterator[None]:
 
 
 def _passes(error: PyMongoError) -> bool:
-    """Return whether it may go well the next time."""
+    """Return whether another attempt may succeed."""
     if isinstance(error, ConnectionFailure | CursorNotFound):
         return True
     codes = {error.code} if isinstance(error, OperationFailure) else set()
@@ -298,7 +298,7 @@ def _explain_refusal(what: str, error: OperationFailure) -> str:
 
 
 def _message(error: OperationFailure) -> str:
-    """Return what the server said; of a bulk, what it said of the first write that failed."""
+    """Return the server's message; of a bulk write, that of the first write that failed."""
     details: Mapping[str, Any] = error.details or {}
     for part in ("writeErrors", "writeConcernErrors"):
         if details.get(part):

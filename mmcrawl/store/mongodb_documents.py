@@ -147,7 +147,7 @@ class MongoStore:
             pass
 
     def _told(self, command: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield what the server answers to a command about each collection.
+        """Yield the server's answers to a command about each collection.
 
         Not every user may give it, not every server knows it; free space is used again in any case.
         """
@@ -196,7 +196,7 @@ def _row(key: Any, document: Document) -> dict[str, Any]:
 
 
 def _stored(document: Document) -> dict[str, Any]:
-    """Return fields as they are kept: as JSON where BSON cannot hold half of a surrogate pair.
+    """Return fields as they are stored: as JSON where BSON cannot hold half of a surrogate pair.
 
     What is None is left out.
     """

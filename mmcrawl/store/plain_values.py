@@ -43,7 +43,7 @@ _LISTED = Field(strict=False, fail_fast=True)  # JSON has no tuples; one fault i
 
 
 class PlainForm(Generic[T]):
-    """How values of a type are written as plain data.
+    """Writes values of a type as plain data, and reads them back.
 
     Args:
         kind: A dataclass, str, int, float, bool, bytes, an error of mmcrawl, or tuples, lists,
@@ -71,7 +71,7 @@ class PlainForm(Generic[T]):
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type as pydantic is to see it."""
+    """Return a type as pydantic sees it."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in (int, float):
         kind = Annotated[kind, Field(ge=-_LIMIT, lt=_LIMIT)]

@@ -285,7 +285,7 @@ def _schema(table: Table, contents: Contents) -> Iterator[str]:
 
 
 def _is_rowless(table: Table, contents: Contents) -> bool:
-    """Return whether rows stand in the index of their keys; there, large ones would be slow."""
+    """Return whether rows are stored in the index of their keys, where large ones would be slow."""
     return bool(contents.packed) and not table.numbered and table.name not in contents.packed
 
 
@@ -301,7 +301,7 @@ def _where(conditions: Collection[Condition]) -> tuple[str, list[Any]]:
 
 
 def _column(value: Any) -> Any:
-    """Return a value as it is kept: JSON as people can read it, where UTF-8 can hold it."""
+    """Return a value as it is stored: readable JSON where UTF-8 can hold it."""
     if not isinstance(value, dict | list):
         return value
     text = json.dumps(value, ensure_ascii=False)

@@ -61,15 +61,15 @@ SHARED_CRAWL = "mmcs"
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file of ours is.
+    """A kind of file of ours.
 
     Attributes:
-        noun: How messages call it: ``archive``.
-        mark: Four letters by which its header tells it.
+        noun: Its name in messages: ``archive``.
+        mark: Four letters in its header.
         version: Of its tables; a file of another version is refused.
         schema: Script that makes them.
-        instead: What is to be named where it cannot be used.
-        later: Script of tables that a file gets when they are first needed.
+        instead: What to name instead if it cannot be used.
+        later: Script of tables that are made when they are first needed.
     """
 
     noun: str
@@ -148,7 +148,7 @@ def set_up(db: sqlite3.Connection, kind: FileKind, pragmas: Sequence[str] = ()) 
 
 
 def require_ours(db: sqlite3.Connection, name: str, kind: FileKind) -> None:
-    """Refuse a file that is none of a kind, or of another version.
+    """Refuse a file that is not of a kind, or of another version.
 
     Raises:
         StoreError: it is not ours.
@@ -171,7 +171,7 @@ def require_ours(db: sqlite3.Connection, name: str, kind: FileKind) -> None:
 
 @contextmanager
 def explained(kind: FileKind, name: str) -> Iterator[None]:
-    """Turn what SQLite raises into a StoreError of one sentence."""
+    """Turn an error of SQLite into a StoreError of one sentence."""
     try:
         yield
     except sqlite3.Error as error:
@@ -241,7 +241,7 @@ def require_tables(db: sqlite3.Connection, name: str, schema: str, optional: str
 
 
 def _schema(db: sqlite3.Connection) -> set[tuple[str, str, str]]:
-    """Return kind, name and statement of all there is."""
+    """Return kind, name and statement of everything in the schema."""
     try:
         rows = db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master").fetchall()
     except sqlite3.DatabaseError as error:
@@ -277,7 +277,7 @@ def address_to_read(path: Path) -> str:
 
 
 def mark_of(path: Path) -> str:
-    """Return the mark of an SQLite file; "" where there is none."""
+    """Return the mark of an SQLite file; "" if it has none."""
     if not path.is_file():
         return ""
     try:

@@ -39,7 +39,7 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def parse_toml(data: bytes, file: str) -> Topic:
-    """The topic of a TOML file; `file` is how messages call it.
+    """The topic of a TOML file; `file` is its name in messages.
 
     Raises :class:`~mmcrawl.errors.TopicError` with file and, where there is one, line.
     """

@@ -134,7 +134,7 @@ class Catalogue:
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
 
     Attributes:
-        name: How messages call it.
+        name: Its name in messages.
     """
 
     def __init__(self, store: Store) -> None:
@@ -228,7 +228,7 @@ class Catalogue:
         return self._store.get("state", [_STATE]).get(_STATE, _NOTHING)
 
     def _write_state(self, number: int | None = None, known: int = 0) -> bool:
-        """Note that something was written, and the number of works that count from now on."""
+        """Record that something was written, and the number of works that count from now on."""
         while True:
             before = self._state()
             if number is not None and before["number"] != known:

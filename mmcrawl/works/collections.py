@@ -327,7 +327,7 @@ class Suggestions:
         return len(new)
 
     def decide(self, id_: str, *, accepted: bool) -> Suggestion:
-        """Note what was decided; return the suggestion. The oldest above the most are dropped."""
+        """Record what was decided; return the suggestion. The oldest above the most are dropped."""
         decided: list[Suggestion] = []
 
         def change(before: Mapping[str, Record]) -> dict[str, Record]:

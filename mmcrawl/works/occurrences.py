@@ -74,7 +74,7 @@ class Occurrence:
     licences: tuple[Licence, ...] = ()
 
     def add_title(self, source: str, text: str) -> None:
-        """Note a text that may be its title."""
+        """Record a text that may be its title."""
         text = " ".join(text.split())[:_LONGEST_ROW]
         if text and len(self.titles) < _MOST_TITLES and (source, text) not in self.titles:
             self.titles.append((source, text))

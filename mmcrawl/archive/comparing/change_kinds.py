@@ -32,7 +32,7 @@ _OUTSIDE = StoredBlock(0, 0, LAYOUT, "", 0, "", "")
 
 
 def word_changes(difference: Difference) -> Iterator[BlockChange]:
-    """Yield the blocks that came, went, or have other words; of what is no page, other bytes.
+    """Yield the blocks that were added, removed or have other words; outside pages, other bytes.
 
     The text outside of all blocks, if it has other words, is the last one, of the kind `LAYOUT`.
     """
@@ -49,7 +49,7 @@ def _is_change(change: BlockChange) -> bool:
 
 
 def changed_kinds(difference: Difference) -> frozenset[str]:
-    """Return the kinds of what came, went or changed, see `word_changes`.
+    """Return the kinds of blocks that were added, removed or changed, see `word_changes`.
 
     :data:`WHOLE` stands for a body that is no page, and is among them if the answer is another.
     """
@@ -59,7 +59,7 @@ def changed_kinds(difference: Difference) -> frozenset[str]:
 
 
 def main_text_changed(old: ArchivedPage, new: ArchivedPage, kinds: frozenset[str]) -> bool:
-    """Return whether two versions say something else, apart from what stands around it.
+    """Return whether the main text of two versions differs.
 
     Where one of them has no main text, the kinds of the blocks that have other words tell: some
     are kept, see :data:`mmcrawl.blocks.kinds.KEPT`.

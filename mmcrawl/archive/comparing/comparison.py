@@ -40,7 +40,7 @@ _Gaps = list[tuple[list[int], list[int]]]
 
 
 def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
-    """Tell what became of each block that has none inside of it."""
+    """Return what became of each innermost block."""
     before, after = compared_pages(old, new)
     layout_changed = before.layout != after.layout
     changes: Iterable[BlockChange]
@@ -117,7 +117,7 @@ class _Comparison:
         )
 
     def _gaps(self) -> _Gaps:
-        """Return what is left between blocks that are in their place."""
+        """Return the gaps between blocks that are in their place."""
         left_old, left_new = self._left()
         gaps: _Gaps = []
         at_old = at_new = 0
@@ -199,7 +199,7 @@ class _Comparison:
         return bags[index]
 
     def changes(self) -> Iterator[BlockChange]:
-        """Yield the changes in the order of the newer; what is gone behind what stood before it."""
+        """Yield the changes in the newer page's order; removed blocks follow their predecessor."""
         recut_old, recut_new = self.recut
         told = self._taken | (recut_old.keys() & recut_new.values())
         waiting = deque(i for i in range(len(self.before)) if i not in told)

@@ -49,7 +49,7 @@ class SharedText:
         self._once = {run for run in shared if occurring[0][run] == 1 == occurring[1][run]}
 
     def recut(self, side: int) -> dict[int, _Owner]:
-        """Return blocks of nothing but matched text, old (0) or new, with what has most of it.
+        """Return blocks of matched text only, old (0) or new, with the block that has most of it.
 
         A block without text is there as well if all its pictures and links are.
         """
@@ -117,7 +117,7 @@ def _left_of(
     pairs: Mapping[int, int],
     unpaired: tuple[set[int], set[int]],
 ) -> tuple[_Runs, _Runs]:
-    """Return the runs that paired blocks, or the layouts, have not in common."""
+    """Return the runs that paired blocks, or the layouts, do not share."""
     left: tuple[_Runs, _Runs] = (
         [(i, before.runs[i]) for i in sorted(unpaired[0])],
         [(i, after.runs[i]) for i in sorted(unpaired[1])],
@@ -167,7 +167,7 @@ def _matched(
 def _partners(
     old: Mapping[str, Sequence[_Owner]], new: Mapping[str, Sequence[_Owner]]
 ) -> tuple[dict[_Owner, _Owner], dict[_Owner, _Owner]]:
-    """Return with which each block has most characters in common, either way."""
+    """Return the partner with which each block shares most characters, for both sides."""
     shares: Counter[tuple[_Owner, _Owner]] = Counter()
     for run, owners in old.items():
         for pair in zip(owners, new[run], strict=True):

@@ -76,8 +76,8 @@ def watched_changes(
         urls: Of the pages, each with when it was visited last, or `inf`.
         watch: What is looked for.
         read: Returns a version with its bytes and blocks; by default the archive does.
-        failed: Is told of versions that cannot be compared.
-        stop: Is asked with the time of a change before versions are compared; True ends it all.
+        failed: Called for versions that cannot be compared.
+        stop: Called with the time of a change before versions are compared; True ends the search.
 
     Raises:
         SearchError: the selector cannot be asked of a page.
@@ -119,7 +119,7 @@ def _in_order(
 
 
 def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, int, int]]:
-    """Yield when another version was seen than before, and their numbers."""
+    """Yield the times at which another version was seen than before, and their numbers."""
     seen = [visit for visit in archive.visits(url) if visit.version and is_answer(visit.status)]
     for before, after in pairwise(seen):
         if before.version != after.version and watch.since <= after.time < watch.until:
@@ -153,7 +153,7 @@ def _overlaps(block: StoredBlock | None, matched: tuple[list[int], list[int]]) -
 
 
 def _all_words(old: ArchivedPage, new: ArchivedPage, change: BlockChange) -> Iterator[WordChange]:
-    """Yield the text of a block that came or went."""
+    """Yield the text of an added or removed block."""
     for page, block, name in ((old, change.old, "removed"), (new, change.new, "added")):
         if block is not None and (text := page.text(block)):
             yield WordChange(name, text)

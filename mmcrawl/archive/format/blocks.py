@@ -29,7 +29,7 @@ _DEEPEST = 255  # level that fits a byte
 
 
 class Outline(NamedTuple):
-    """What is known of the blocks of a version without its body.
+    """What a segment stores of the blocks of a version: readable without the body.
 
     Attributes:
         marks: The first bytes of their digests, in order: with the size, hardly ever the same for
@@ -46,7 +46,7 @@ class Outline(NamedTuple):
 
     @property
     def leaves(self) -> list[int]:
-        """Which blocks have none inside of them."""
+        """The innermost blocks."""
         levels = pairwise([*self.levels, 0])
         return [index for index, (own, behind) in enumerate(levels) if behind <= own]
 
@@ -93,7 +93,7 @@ class BlockColumns(NamedTuple):
         )
 
     def outline(self) -> Outline:
-        """Return what is known without the body.
+        """Return the outline of the blocks, without the body.
 
         Raises:
             StoreError: the columns are damaged.
@@ -135,7 +135,7 @@ class BlockColumns(NamedTuple):
 
 
 def _gaps(starts: Sequence[int], sizes: Sequence[int], levels: bytes) -> bytes:
-    """Return where blocks begin behind where they are expected to."""
+    """Return the distances of blocks from where they are expected to begin."""
     expected = _Expected()
     gaps = []
     for start, size, level in zip(starts, sizes, levels, strict=True):
@@ -285,7 +285,7 @@ class _Words:
 
 
 def _encoder(encoding: str) -> Callable[[str], bytes]:
-    """Return what gives the bytes of a text; b"" if it would not come back from them."""
+    """Return an encoder of texts, which gives b"" for a text that would not decode again."""
 
     def encoded(text: str) -> bytes:
         try:

@@ -30,7 +30,7 @@ _DATE = len("Sun, 06 Nov 1994 08:49:37 GMT")
 
 
 class Facts(NamedTuple):
-    """What is kept of an answer beside its body, named as in a Version.
+    """What is stored of a response besides its body, named as in a Version.
 
     Of a visit that found a version again, there are only reason, content type and headers.
     """
@@ -77,7 +77,7 @@ def unpacked_numbers(content: bytes, widths: Sequence[int], count: int) -> Numbe
 
 @dataclass(frozen=True, slots=True)
 class HeaderColumns:
-    """The facts of entries, taken apart.
+    """The facts of entries, in columns.
 
     Attributes:
         shapes: Kinds of facts that differ: all but the headers in columns, of which it has the
@@ -151,7 +151,7 @@ def in_columns(
 
 
 def _second(time: float) -> int:
-    """Return a time as what dates are counted from, which no time is too large for."""
+    """Return the origin from which dates are counted, for a time of any size."""
     return int(time) if abs(time) < _LATEST else 0
 
 

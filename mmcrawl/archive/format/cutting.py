@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class ArchivedPage:
-    """A version with its bytes. What else is asked of it is made once: tree, blocks, texts.
+    """A version with its bytes. Tree, blocks and texts are made once, on demand.
 
     Attributes:
         version: What it is.
@@ -115,7 +115,7 @@ def columns_of(capture: Capture, encoding: str, method: str, level: int) -> Bloc
 
 
 def _are_of(blocks: Sequence[StoredBlock], body: bytes) -> bool:
-    """Return whether blocks are in order, inside of each other, and have the digests they say."""
+    """Return whether blocks are in order, properly nested, and match their digests."""
     open_ = [StoredBlock(0, len(body), "", "", 0, "", "")]
     end = 0
     for block in blocks:
@@ -168,5 +168,5 @@ def cut_entries(index: Index, reader: Reader, segment: Segment) -> list[Entry] |
 
 
 def _whole_body(body: bytes) -> list[StoredBlock]:
-    """Return what is no page as one block, or none if it is empty."""
+    """Return a body that is no page as one block, or none if it is empty."""
     return [StoredBlock(0, len(body), "", "", 1, "", digest_of(body))] if body else []

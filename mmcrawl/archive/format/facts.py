@@ -109,7 +109,7 @@ def as_version(url: str, entry: Entry, head: Facts | None = None) -> Version:
 
 
 def location_of(status: int, headers: Headers) -> str:
-    """Return where a redirect leads, "" for what is none."""
+    """Return the target of a redirect, "" if it is none."""
     return first_header(headers, "location") if status // 100 == 3 else ""
 
 

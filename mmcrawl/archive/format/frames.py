@@ -40,7 +40,7 @@ def compressed(
 
 
 def dictionary(content: bytes | memoryview) -> zstandard.ZstdCompressionDict:
-    """Return a dictionary that is made once for many frames."""
+    """Return a dictionary, made once for many frames."""
     return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 

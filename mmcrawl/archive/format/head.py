@@ -90,7 +90,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a head says of its segment.
+    """The description of a segment in its head.
 
     Attributes:
         stream: The name of the stream.
@@ -204,7 +204,7 @@ class Head:
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes in memory, roughly."""
+        """The memory it takes, roughly, in bytes."""
         dates = sum(column.nbytes for column in self._dates.values())
         columns = self._numbers.nbytes + self._ends.nbytes + dates
         return int(len(self._body) + len(self._digests) + columns)

@@ -40,7 +40,7 @@ Cut: TypeAlias = Callable[[Capture, str, str, int], BlockColumns | None]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A visit that is to be stored."""
+    """A visit to store."""
 
     index: int  # its number in the batch
     visit: Capture | Unchanged  # what was found
@@ -49,7 +49,7 @@ class Item:
     level: int | None = None
 
     def cut_by(self, capture: Capture, before: Facts) -> tuple[str, int]:
-        """Return how the page is to be cut: as wished, as before, as it was, else as usual."""
+        """Return how to cut the page: as requested, as before, as already cut, else by default."""
         given = capture.blocks
         return (
             self.method or before.method or (given.method if given else DEFAULT_METHOD),
@@ -59,7 +59,7 @@ class Item:
 
 @dataclass(slots=True)
 class Standing:
-    """How a URL stands, with what the batch adds to it.
+    """The state of a URL, including what the batch adds to it.
 
     Attributes:
         url: Its row; without a number if it is not known yet.
@@ -93,7 +93,7 @@ class New:
 
 
 def look_up(index: Index, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
-    """Return how the URLs of a batch stand, of those that are known or that there is a capture of.
+    """Return the state of each URL of a batch that is known or has a capture.
 
     The records of versions that captures are compared with are read.
     """
@@ -125,7 +125,7 @@ def look_up(index: Index, reader: Reader, items: Sequence[Item]) -> dict[str, St
 
 
 def _late(index: Index, reader: Reader, row: UrlRow, time: float) -> Standing:
-    """Return how a URL stands at the time of one visit."""
+    """Return the state of a URL at the time of one visit."""
     seen, behind = last_seen(index, row.id, time), next_seen(index, row.id, time)
     standing = Standing(row, number=row.last, late=True)
     if seen is not None:
@@ -225,7 +225,7 @@ class Round:
 
 
 def _adds(found: Entry, visit: Capture | Unchanged, head: Facts | None) -> bool:
-    """Return whether a visit tells more than what was seen at its very time.
+    """Return whether a visit says more than what was seen at exactly its time.
 
     Headers do if a visit without any saw it, a failure does beside a capture.
     """

@@ -39,7 +39,7 @@ _R = TypeVar("_R")
 
 
 class _Kept(Generic[_K, _V]):
-    """What was used last, up to a weight."""
+    """A cache of what was used last, up to a weight."""
 
     def __init__(self, most: int, weight: Callable[[_V], int]) -> None:
         self._most = most
@@ -98,7 +98,7 @@ class Reader:
     # -- segments -----------------------------------------------------------------------------
 
     def note(self, written: Iterable[Packed]) -> None:
-        """Take note of segments that were written at the ends of streams."""
+        """Record segments that were written at the ends of streams."""
         for segment, frame, _ in written:
             head = read_head(frame)  # what comes next is compared with these
             with self._lock:
@@ -280,7 +280,7 @@ class Reader:
         return body
 
     def _again_if_gone(self, read: Callable[[], _R]) -> _R:
-        """Return what is read; once more if a segment is replaced by another process meanwhile."""
+        """Read, and once more if another process has replaced a segment."""
         for _ in range(_ATTEMPTS):
             try:
                 return read()

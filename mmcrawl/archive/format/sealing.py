@@ -72,7 +72,7 @@ class Sealer:
         self._has_grown = False
 
     def grown(self, raw: Mapping[int, int]) -> None:
-        """Take note of the bytes that streams have grown by, and seal what is large.
+        """Record the bytes that streams have grown by, and seal what is large.
 
         Not to be called while the index is being written to: others would wait for that.
         """
@@ -156,7 +156,7 @@ class Sealer:
         return self._index.segments([stream]).get(stream, [])
 
     def _base_for(self, segment: Segment) -> Segment | None:
-        """Return what is to be the dictionary of a segment: the first of its stream that can be."""
+        """Return the dictionary for a segment: the first segment of its stream that can be one."""
         for one in self._segments(segment.stream):
             if one.first >= segment.first:
                 break
@@ -195,7 +195,7 @@ class Sealer:
 def _bodies(
     reader: Reader, segments: Sequence[Segment], entries: Sequence[Entry]
 ) -> Iterator[memoryview]:
-    """Yield the bodies of the entries of segments, unexamined; of what is no version nothing."""
+    """Yield the bodies of the entries of segments, unchecked; only versions have one."""
     waiting = iter(entries)
     for segment in segments:
         head = reader.head(segment)

@@ -42,7 +42,7 @@ _ATTEMPTS = 200
 
 
 class _Placed(NamedTuple):
-    """What a batch adds, with its record and its place."""
+    """Something a batch adds, with its record and its place."""
 
     new: New
     entry: Entry
@@ -103,7 +103,7 @@ class Writer:
     def _store(
         self, items: Sequence[Item], answers: dict[int, Stored], grown: Counter[int]
     ) -> None:
-        """Store what can be stored at once."""
+        """Store what can be stored now."""
         standings = look_up(self._index, self._reader, items)
         plan = Round(standings, self._cut)
         for item in items:
@@ -205,7 +205,7 @@ def _with_identity(new: New, rows: dict[str, UrlRow]) -> Entry:
 
 
 def _moved_on(row: UrlRow, one: _Placed) -> UrlRow:
-    """Return how a URL stands behind a visit that is later than all before."""
+    """Return the state of a URL after a visit that is later than all others."""
     entry = one.entry
     row = replace(row, seen=entry.time + 0.0)
     if entry.is_visit:
@@ -222,7 +222,7 @@ def _packed(name: str, placed: Sequence[_Placed]) -> Packed:
 
 
 def _parts(placed: Sequence[_Placed]) -> Iterator[list[_Placed]]:
-    """Yield what shares a segment."""
+    """Yield groups that share a segment."""
     part: list[_Placed] = []
     raw = 0
     for one in placed:

@@ -91,7 +91,7 @@ class Checker:
     def _tell(
         self, what: str, url: str = "", version: int | None = None, *, good: bool = True
     ) -> None:
-        """Note a fault, which a repair makes good or not."""
+        """Record a fault, which a repair makes good or not."""
         self._faults.append(Fault(what, url, version, repaired=self._repair and good))
 
     # -- records ------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class Catalogue:
         self._database.close()
 
     def add(self, record: Record, file: int) -> bool:
-        """Note a record that tells of a visit; False if it has no URL or no date."""
+        """Add the record of a visit; False if it has no URL or no date."""
         uri, date = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
         if not uri or date is None:
             return False

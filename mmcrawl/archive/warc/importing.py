@@ -174,7 +174,7 @@ class _Intake:
         self._add(capture)
 
     def _note_unchanged(self, capture: Capture) -> bool:
-        """Note a visit that found nothing new; False if the URL has no version yet."""
+        """Record a visit that found nothing new; False if the URL has no version yet."""
         self._flush()
         known = {visit[:2] for visit in self._stored_before(capture.url)}
         if (capture.time, capture.status) not in known:

@@ -190,7 +190,7 @@ class _Recognizer:
             self._hand_up_words(node, parent)
 
     def _add_content(self, node: int, tag: str) -> None:
-        """Note an element that is content if it holds none, or keeps together what it holds."""
+        """Record an element that is content if it holds none, or keeps together what it holds."""
         tree, pieces = self._tree, self.pieces
         if tag in _KEEPS_TOGETHER:
             after = tree.after[node]

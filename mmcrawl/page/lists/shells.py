@@ -73,7 +73,7 @@ class Choice:
         return True
 
     def note(self, host: str, fetched: Page, rendered: Page) -> bool:
-        """Note what came of a page; tell whether it has more links or media than before."""
+        """Record the rendering of a page; return whether it has more links or media than before."""
         before = {link.url for link in fetched.links} | {medium.url for medium in fetched.media}
         after = {link.url for link in rendered.links} | {medium.url for medium in rendered.media}
         gains = not after <= before
