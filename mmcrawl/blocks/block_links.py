@@ -26,7 +26,7 @@ _FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 
 
 class Lead(NamedTuple):
-    """Where a link leads, and what its address looks like."""
+    """The target of a link, and the shape of its address."""
 
     elsewhere: bool = False
     front: bool = False
@@ -119,7 +119,7 @@ class BlockLinks:
 
 
 class _Shape(NamedTuple):
-    """What an address looks like; the folder ends in a slash, and is "" without a path."""
+    """The shape of an address; the folder ends in a slash, and is "" without a path."""
 
     host: str
     folder: str

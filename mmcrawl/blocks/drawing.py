@@ -91,7 +91,7 @@ def short_path(path: str) -> str:
 
 @dataclass(slots=True)
 class _Mark:
-    """What is written on an element: the blocks it stands for, the innermost last."""
+    """The label of an element: the blocks it represents, the innermost last."""
 
     numbers: list[int]
     block: Block
@@ -180,7 +180,7 @@ def _kind_rules(attribute: str) -> str:
 
 
 def summary(page: Partition) -> str:
-    """Return in one line how a page was cut and what came of it."""
+    """Return a line about how a page was cut and the result."""
     count = len(list(page))
     inner = f", {len(page.blocks)} innermost" if len(page.blocks) < count else ""
     layout = sum(map(len, page.layout))

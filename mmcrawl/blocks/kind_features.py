@@ -212,7 +212,7 @@ _LAST_KNOWN = 0xFFFF
 
 
 def _class_of(character: str) -> int:
-    """Return what a character is, as a sum of the above."""
+    """Return the class of a character, as a sum of the above."""
     return (
         _LETTER * (character.isalnum() and not character.isdecimal())
         + _DIGIT * character.isdigit()
@@ -230,7 +230,7 @@ def _classes() -> NDArray[np.uint8]:
 
 
 def _links(blocks: PageBlocks) -> Columns:
-    """Return how much the texts of links say of what the page says."""
+    """Return how much the texts of links share with the text of the page."""
     links, terms = blocks.links_in, _terms_said(blocks)
     is_read = links.places < _ANCHORS
     said = np.zeros(len(is_read))
@@ -280,7 +280,7 @@ def _around(blocks: PageBlocks, texts: Sequence[str]) -> Columns:
 
 
 def _named(blocks: PageBlocks, begins: Columns) -> Columns:
-    """Return what tags, classes and first words say that a block is, and what it counts."""
+    """Return the kinds that tags, classes and first words suggest, and the counts of a block."""
     levels = np.array(blocks.levels)
     areas = np.array([_AREA_NUMBERS.get(area, -1) for area in blocks.areas])
     return {
@@ -294,7 +294,7 @@ def _named(blocks: PageBlocks, begins: Columns) -> Columns:
 
 
 def _since(blocks: PageBlocks, begins: Columns) -> Columns:
-    """Return what the heading above a block says, and what was announced before it."""
+    """Return the kinds that the heading above a block, or an announcement before it, suggest."""
     places, is_heading = np.arange(len(blocks)), np.array(blocks.levels) > 0
     areas, is_short = np.array(blocks.areas), np.array(blocks.chars) < LONGEST_HEADING
     other = np.append(False, areas[1:] != areas[:-1]) & ~is_heading

@@ -157,7 +157,7 @@ def _products(steps: Floats) -> Floats:
 
 
 def network_input(blocks: PageBlocks) -> Floats:
-    """Return what the networks read of each block: its features, and what the rules say of it."""
+    """Return the input of the networks for each block: its features, and the rules' verdict."""
     names = [name for name, _ in judge(blocks)]
     said = np.array([[name == kind for kind in PAPER_KINDS] for name in names], dtype=np.float32)
     return np.hstack([kind_features(blocks), said.reshape(len(names), len(PAPER_KINDS))])

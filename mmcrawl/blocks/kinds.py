@@ -99,7 +99,7 @@ def _kind(blocks: PageBlocks, index: int, heading: str) -> Judgement:
 
 
 def _named_kind(blocks: PageBlocks, index: int, heading: str) -> Judgement | None:
-    """Return what a block is if its tags, classes or words say so outright."""
+    """Return the kind of a block if its tags, classes or words state it."""
     area = blocks.areas[index]
     if index == blocks.headline:
         return "title", _SURE
@@ -128,7 +128,7 @@ def _wordless(blocks: PageBlocks, index: int) -> Judgement:
 
 
 def _in_bar(blocks: PageBlocks, index: int, heading: str) -> Judgement:
-    """Judge what stands in a side bar, at the head or at the foot."""
+    """Judge a block in a side bar, at the head or at the foot."""
     area, is_links = blocks.areas[index], blocks.is_links[index]
     if area == "foot" and not is_links:
         return "copyright", _GUESSED
@@ -157,7 +157,7 @@ def _link_block(blocks: PageBlocks, index: int, heading: str) -> Judgement:
 
 
 def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | None:
-    """Return what a block of links is if its words, or those above it, say so."""
+    """Return the kind of a block of links if its words, or those above it, state it."""
     text = blocks.texts[index]
     label = text.replace("：", ":").partition(":")[0]
     above = (heading, label)

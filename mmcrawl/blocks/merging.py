@@ -36,7 +36,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPage:
-    """What is left of a page without its noise.
+    """The rest of a page without its noise.
 
     Attributes:
         contents: The merged blocks, in order.
@@ -50,7 +50,7 @@ class MergedPage:
 
     @property
     def topic_blocks(self) -> Iterator[Block]:
-        """All blocks that what the page says stands in, in order."""
+        """All blocks with content of the page, in order."""
         return (block for content in self.contents for block in content.blocks)
 
 

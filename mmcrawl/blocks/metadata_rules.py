@@ -23,7 +23,7 @@ _EXAMPLE = '{"author": "meta author", "published": "css time::attr(datetime)"}'
 
 @dataclass(frozen=True)
 class ReceivedText:
-    """What rules read.
+    """The input of rules.
 
     Attributes:
         url: Of the page, "" if it has none.
@@ -81,7 +81,7 @@ class MetadataRules:
         return bool(self._rules)
 
     def __call__(self, page: ReceivedText) -> dict[str, str]:
-        """Return what a page says, "" where it says nothing; white space is collapsed."""
+        """Return a value of a page, "" if it has none; white space is collapsed."""
         tree = Selector(page.html or " ")
         found = {name: rule(page, tree) for name, rule in self._rules.items()}
         return {name: " ".join(text.split()) for name, text in found.items()}

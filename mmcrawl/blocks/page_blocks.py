@@ -164,7 +164,7 @@ class PageBlocks:
         return shares
 
     def agreement(self, index: int) -> float:
-        """Return how much a block is what the page's title says, in [0, 1]."""
+        """Return how much a block agrees with the page's title, in [0, 1]."""
         return self._page.headlines.agreement(self.texts[index])
 
     @property
@@ -217,7 +217,7 @@ class PageBlocks:
         )
 
     def is_of_title(self, text: str) -> bool:
-        """Whether a text is what the page's title says."""
+        """Whether a text agrees with the page's title."""
         return self._page.headlines.agreement(text) >= _AGREES
 
     @cached_property

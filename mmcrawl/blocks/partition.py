@@ -91,22 +91,22 @@ class Block:
 
     @property
     def kind(self) -> str:
-        """What the block is, one of :data:`mmcrawl.blocks.kinds.KINDS`."""
+        """The kind of the block, one of :data:`mmcrawl.blocks.kinds.KINDS`."""
         return self.page.kind_of(self).name
 
     @property
     def score(self) -> float:
-        """How surely it is of its kind, in (0, 1]."""
+        """The confidence in its kind, in (0, 1]."""
         return self.page.kind_of(self).score
 
     @property
     def features(self) -> Mapping[str, float]:
-        """What the kind was found from: spatial, content and tag features."""
+        """The evidence for the kind: spatial, content and tag features."""
         return block_features(self.page.facts, self.nodes)
 
     @property
     def topic(self) -> str:
-        """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
+        """The topic of the block, in a few words (Song et al. 2008, section 2.2)."""
         return self.page.block_topics.of(self.nodes)
 
 
@@ -161,17 +161,17 @@ class Partition:
 
     @cached_property
     def measures(self) -> Measures:
-        """What stands where on the page."""
+        """The places of the blocks on the page."""
         return Measures(self.tree)
 
     @cached_property
     def facts(self) -> PageFeatures:
-        """What is known of the page and its blocks."""
+        """The features of the page and its blocks."""
         return PageFeatures(self.tree, self.measures, self.url)
 
     @cached_property
     def block_topics(self) -> PageTopics:
-        """What tells the topics of the blocks."""
+        """The finder of topics of blocks."""
         return PageTopics(self.tree, self.topics)
 
     @cached_property

@@ -131,7 +131,7 @@ def _walk(tree: PageTree) -> Iterator[int]:
 
 
 def _copied(tree: PageTree, node: int, added: str) -> tuple[str, str]:
-    """Return what is written for a node where it begins, and where it ends."""
+    """Return the markup of a node at its beginning, and at its end."""
     tag = tree.tags[node]
     if tag == TEXT:
         space = " " if tree.apart[node] else ""

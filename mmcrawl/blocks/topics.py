@@ -93,7 +93,7 @@ class PageTopics:
         self._runs = _Runs(tree)
 
     def of(self, nodes: range) -> str:
-        """Return the topic of what stands in a range of neighbouring nodes, "" if nothing does.
+        """Return the topic of a range of neighbouring nodes, "" if they have no text.
 
         A block of images alone is about what their ``alt`` and ``title`` say.
         """
@@ -122,7 +122,7 @@ _known_topic = lru_cache(_KEPT)(_topic)
 
 
 class _Setting(NamedTuple):
-    """How text inside an element is set, as far as the block itself says."""
+    """The look of text inside an element, as far as the block itself declares it."""
 
     look: Look = PLAIN
     bold: bool = False

@@ -91,7 +91,7 @@ def output_to(name: str | None) -> Iterator[TextIO]:
 
 
 def as_json(record: Any) -> str:
-    """Return a record as one line; addresses may hold what no encoding has."""
+    """Return a record as one line; addresses may hold characters that no encoding has."""
     return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
@@ -111,7 +111,7 @@ def write_rows(
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:
-    """Return which archive is meant; where nothing is named, what MMCRAWL_ARCHIVE says."""
+    """Return the URI of the archive: as given, else the setting MMCRAWL_ARCHIVE."""
     values = {name: getattr(opts, name) for name in PLACE if getattr(opts, name)}
     if not values:
         values = {"archive": value_of(settings, "MMCRAWL_ARCHIVE") or ""}
@@ -119,7 +119,7 @@ def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveP
 
 
 def checked(model: type[_Params], values: Mapping[str, Any]) -> _Params:
-    """Return the arguments of a spider; MmcrawlError says in one sentence what is wrong."""
+    """Return the arguments of a spider; a wrong one raises MmcrawlError with one sentence."""
     try:
         return model(**values)
     except ValidationError as error:
@@ -174,7 +174,7 @@ class Option:
 
 
 def _told(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Let argparse show what a function says of a wrong value."""
+    """Let argparse show the message of a ValueError."""
 
     def call(text: str) -> Any:
         try:
@@ -217,7 +217,7 @@ def output(*formats: str) -> tuple[Option, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Subcommand:
-    """What a command can be told to do.
+    """A subcommand.
 
     Attributes:
         arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…";
@@ -234,7 +234,7 @@ class Subcommand:
 
     @property
     def words(self) -> tuple[int, float]:
-        """How many words follow the name, at least and at most."""
+        """The number of words after the name, at least and at most."""
         most = inf if "…" in self.arguments else len(self.arguments.split())
         needed, _, _ = self.arguments.partition("[")
         return len(needed.split()), most
@@ -261,7 +261,7 @@ class _Argument(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse's, which says what is wrong on one line."""
+    """argparse's parser, with errors on one line."""
 
     command: str
 
@@ -311,7 +311,7 @@ class MmcrawlCommand(_Base):
         return SUMMARIES[self.name]
 
     def long_desc(self) -> str:
-        """Return what it does, and its subcommands, a line or two for each."""
+        """Return the description, and the subcommands, a line or two for each."""
         lines = wrap(self.details or self.short_desc(), _WIDTH)
         named = [one for one in self.subcommands if one.name]
         if not named:
@@ -327,7 +327,7 @@ class MmcrawlCommand(_Base):
         parser.add_argument("-h", "--help", action="store_true")
 
     def parser_of(self, chosen: Subcommand | None) -> argparse.ArgumentParser:
-        """Return what reads the options of a subcommand; None for a command without one."""
+        """Return the parser for the options of a subcommand; None for a command without one."""
         name, shown = (chosen.name, chosen.arguments) if chosen else ("", "WHAT")
         place = "" if not chosen or self._taken(chosen).isdisjoint(PLACE) else "[FILE.db]"
         words = ["scrapy", self.name, name, *self._ordered(place, shown), "[options]"]
@@ -392,7 +392,7 @@ class MmcrawlCommand(_Base):
         super().process_options(args, opts)
 
     def _take_place(self, chosen: Subcommand, words: list[str], opts: argparse.Namespace) -> None:
-        """Take an archive, or a crawl, named without an option."""
+        """Accept an archive, or a crawl, named without an option."""
         taken, behind = self._taken(chosen), 0
         if "archive" not in self.arguments:
             behind = len(words) - 1
@@ -481,7 +481,7 @@ def _why(error: OSError) -> object:
 
 
 def console_of(width: int = 110) -> Console:
-    """Return standard output as wide as it is, or of so many columns where nobody tells."""
+    """Return a console of the width of standard output, or of some columns if that is unknown."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if known else width, highlight=False)
 

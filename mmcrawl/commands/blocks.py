@@ -110,7 +110,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._show(name, (method, level), encoding, opts, rules)
 
     def _contents(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        """Check what --format is given; return what writes the content of pages."""
+        """Check the options of --format; return a function that writes the content of pages."""
         if opts.method is not None or opts.level is not None:
             raise MmcrawlError("--format reads the page as a whole; leave out --method and --level")
         if not args:

@@ -74,7 +74,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: _serve(archive, options, in_browser=opts.open)
 
     def _options(self, opts: argparse.Namespace) -> tuple[str, "Options"]:
-        """Return the URI of the archive, and what else the user chose."""
+        """Return the URI of the archive, and the other choices of the user."""
         from mmcrawl.browse.context import Options
         from mmcrawl.browse.safety import is_loopback
 
@@ -125,7 +125,7 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
 
 
 def _begin_here(archive: str) -> None:
-    """Make an empty archive in a folder where nothing was crawled yet, if no other one is named."""
+    """Create an empty archive in a folder without a crawl, if no other one is named."""
     if archive == as_archive_uri(_OWN_CRAWL[1]) and not any(map(os.path.exists, _OWN_CRAWL)):
         open_archive(archive).close()
         print("Nothing was crawled here yet: start a crawl in the browser.", file=sys.stderr)

@@ -65,7 +65,7 @@ class Command(ScrapyCrawl):
     _own_args: BaseModel | None = None
 
     def long_desc(self) -> str:
-        """Return what the exit codes mean."""
+        """Return the meaning of the exit codes."""
         return (
             "Exit codes: 0, the crawl ended, reached max_pages, had been finished before, or was"
             " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, no seed"
@@ -159,7 +159,7 @@ class Command(ScrapyCrawl):
 
 
 def _become_worker(number: int, arguments: dict[str, str], settings: BaseSettings) -> None:
-    """Leave to the process that started this worker, or to the first, what only one is to do."""
+    """Leave to the parent or the first worker what only one process may do."""
     form = f"worker {number} {settings['LOG_FORMAT']}"
     own: dict[str, Any] = {"FEEDS": {}, "MMCRAWL_DISPLAY": False, "LOG_FORMAT": form}
     if number:
@@ -169,7 +169,7 @@ def _become_worker(number: int, arguments: dict[str, str], settings: BaseSetting
 
 
 def quieten(settings: BaseSettings) -> None:
-    """Leave out of the log what Scrapy says of itself, unless it is asked for (DEBUG)."""
+    """Hide Scrapy's messages about itself, unless the log level is DEBUG."""
     if settings["LOG_LEVEL"] != "DEBUG":
         for name in _NOISY:
             logging.getLogger(name).addFilter(_is_warning)
@@ -209,7 +209,7 @@ def arguments_or_exit(
 
 
 def check_present(args: BaseModel) -> None:
-    """Raise MmcrawlError if what a spider works on is not there; of its faults it tells itself."""
+    """Raise MmcrawlError if what a spider works on is missing; it reports faults itself."""
     try:
         if isinstance(args, ArchiveParams):
             open_archive(args.archive_uri or "", create=False, read_only=True).close()
@@ -242,7 +242,7 @@ def leave_crawl_out(
 
 
 def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseModel] | None:
-    """Return what checks the arguments of a spider, None if it is not ours; 2 if there is none."""
+    """Return the class that checks a spider's arguments; None if it is not ours; 2 if unknown."""
     try:
         return _model_of(_spider_named(name, settings))
     except MmcrawlError as error:
@@ -263,7 +263,7 @@ def _spider_named(name: str, settings: BaseSettings) -> type[Spider]:
 
 
 def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
-    """Return what checks the arguments of a spider; None if it is not ours."""
+    """Return the class that checks a spider's arguments; None if it is not ours."""
     model = get_type_hints(spider).get("args") if issubclass(spider, Args) else None
     ours = isinstance(model, type) and issubclass(
         model, FocusedParams | ArchiveParams | CollectParams
@@ -272,7 +272,7 @@ def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
 
 
 def _after_the_demo(args: FocusedParams) -> list[str]:
-    """Return what a user may do next, the command for a site of their own last."""
+    """Return the next steps for the user, the command for a site of their own last."""
     ours = os.path.relpath(Path(sys.executable).with_name(program()))
     outside = shutil.which(program()) or ours.startswith(os.pardir) or not os.path.exists(ours)
     called = program() if outside else ours  # .venv/bin/scrapy after `make crawl`

@@ -133,7 +133,7 @@ class Workers:
         self._hangs = 2.0 * shared.job.arguments.get("lease_seconds", Rules().lease)
 
     def run(self) -> str:
-        """Have them crawl; return why that ended, as Scrapy's `finish_reason`."""
+        """Run the workers; return why the crawl ended, as Scrapy's `finish_reason`."""
         logger.info("Workers of this machine: %d", len(self._workers))
         live = Live(console=self._console, auto_refresh=False, transient=True)
         panel = live if self._panel else nullcontext()
@@ -189,7 +189,7 @@ class Workers:
             Thread(target=self._pass_on, args=(worker.process.stderr,), daemon=True).start()
 
     def _pass_on(self, lines: IO[str]) -> None:
-        """Write what a worker says above the panel."""
+        """Print a worker's output above the panel."""
         for line in lines:
             self._console.print(line.rstrip("\n"), markup=False, soft_wrap=True)
 
@@ -202,7 +202,7 @@ class Workers:
                 worker.process.send_signal(signal.SIGINT if self._told == 1 else signal.SIGKILL)
 
     def _see_off(self, worker: _Worker, now: float) -> None:
-        """Take note that a worker has ended; one that died is started again after a while."""
+        """Record that a worker has ended; one that died is restarted after a while."""
         if worker.code in _ENDED:
             self._is_over = True
             return

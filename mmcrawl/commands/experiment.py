@@ -148,7 +148,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _on_webs(plans: dict[Path, Plan], opts: argparse.Namespace, do: Callable[..., Outcome]) -> None:
-    """Do a preset on several webs, each in a folder of its own, and show what it came to on all."""
+    """Run a preset on several webs, each in its own folder, and show the results of all."""
     reserve(opts.out, others=[folder.name for folder in plans])
     outcomes = (do(plan, folder) for folder, plan in plans.items())
     _show([yang2009.over_webs(opts.web, outcomes)], opts.out)
@@ -183,7 +183,7 @@ def _report(outcome: Outcome, out: Path) -> Text:
 
 
 def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
-    """Return what measures on labelled data."""
+    """Return a function that measures on labelled data."""
     data = Path(os.path.expanduser(opts.data)) if opts.data else None
     preset = import_module(f"mmcrawl.experiment.presets.{opts.preset}")
 

@@ -46,7 +46,7 @@ class ReceivedPage:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What became of the request: the page, or the reason why there is none."""
+    """The outcome of the request: the page, or the reason why there is none."""
 
     page: ReceivedPage | None = None
     reason: str = "no answer"
@@ -109,7 +109,7 @@ def fetched(
 
 
 def check_web(web: str, file: str) -> None:
-    """Refuse a stored web for what is read from a file."""
+    """Refuse a stored web for a page read from a file."""
     if web:
         raise MmcrawlError(f"--web {web} goes with a URL; {file} is not taken from there")
 

@@ -38,7 +38,7 @@ class Command(ScrapyCommand):
         return SUMMARIES["help"]
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Show what `scrapy`, `scrapy COMMAND --help` or `scrapy crawl SPIDER --help` shows."""
+        """Print the help of `scrapy`, of a command, or of a spider."""
         if args[:1] == ["algorithms"]:
             names = algorithm_names()
             if unknown := next((name for name in args[1:] if name not in names), ""):
@@ -58,7 +58,7 @@ _WIDTH = 100
 
 
 def argument_help(model: type[BaseModel]) -> str:
-    """Return the arguments of a spider, a line for each, with what they do and their defaults."""
+    """Return the arguments of a spider, a line for each, with meanings and defaults."""
     lines = ["Arguments of the spider, each given as -a NAME=VALUE:", ""]
     for name, text, default in spider_arguments(model):
         lines += _entry(name, text + (f" (default: {default})" if default else ""))
@@ -71,7 +71,7 @@ def argument_help(model: type[BaseModel]) -> str:
 
 
 def algorithm_help(names: Iterable[str]) -> str:
-    """Return what algorithms do, and their parameters with meaning, default and range."""
+    """Return the algorithms, and their parameters with meaning, default and range."""
     lines = [
         "Algorithms, named with -a algo=NAME; their parameters are given as -a NAME=VALUE too:"
     ]
@@ -95,7 +95,7 @@ def spider_arguments(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
 
 
 def algorithm_parameters(algorithm: str) -> list[tuple[str, str, str, str]]:
-    """Return the parameters that an algorithm has beside the arguments of every crawl.
+    """Return an algorithm's own parameters, besides the arguments of every crawl.
 
     Each with its default, the range it may be in, "" for any, and what it means:
     ``("alpha", "0.4", "0 to 1", "weight of …")``.

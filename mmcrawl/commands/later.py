@@ -81,7 +81,7 @@ def _later(module: str, summary: str) -> type:
 
 
 def load_when_used(package: ModuleType, folder: str) -> None:
-    """Let the modules in the folder of a package, and below it, be loaded when they are used."""
+    """Make the modules of a package, and of its subpackages, load on first use."""
     for _, name, is_package in iter_modules([folder]):
         module = _Unloaded(f"{package.__name__}.{name}")
         if module.__name__ in sys.modules:

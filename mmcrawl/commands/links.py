@@ -127,7 +127,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return opened_to_look(store, job, self.say)
 
     def _content(self, arguments: Mapping[str, Any]) -> _Content:
-        """Return what gives ContentScore; None, and why, where the topic is gone."""
+        """Return the function for ContentScore; None, and the reason, if the topic is gone."""
         try:
             return content_model(CrawlSetup.told(arguments, {}))
         except MmcrawlError as error:

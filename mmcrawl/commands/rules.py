@@ -28,7 +28,7 @@ from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
 @dataclass(frozen=True, slots=True)
 class _Learnt:
-    """What a crawl has learnt of addresses."""
+    """The URL rules that a crawl has learnt."""
 
     job: str
     topic: str
@@ -80,7 +80,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
-    """Return what a crawl has learnt so far; it may be running."""
+    """Return the rules learnt so far; the crawl may be running."""
     from mmcrawl.cluster.store import is_shared  # slow to load
     from mmcrawl.cluster.views.looking import chosen_job
 
@@ -129,7 +129,7 @@ def _test(urls: list[str], rules: PinnedRules) -> None:
 
 
 def _follows(matching: list[PinnedRule]) -> str:
-    """Return what follows for an address from the rules that match it."""
+    """Return the consequence for an address of the rules that match it."""
     if not matching:
         return "no rule matches: the algorithm decides, after all links that match a rule"
     first = matching[0]

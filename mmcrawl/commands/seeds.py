@@ -234,7 +234,7 @@ class SeedCheckSpider(Spider):
             yield self._request(seed, seed, self.parse, self.fail)
 
     def parse(self, response: Response, seed: str) -> Iterator[Request]:
-        """Take in the page of a seed; ask for what tells of its site."""
+        """Handle the page of a seed; request what describes its site."""
         moved = canonical(response.url) != canonical(seed)
         found = CheckedSeed(
             seed,
@@ -257,7 +257,7 @@ class SeedCheckSpider(Spider):
         yield self._request(robots, seed, self.parse_robots, self.without_robots)
 
     def parse_robots(self, response: Response, seed: str) -> Iterator[Request]:
-        """Take in a robots.txt; ask for the sitemaps it names, and the usual one."""
+        """Handle a robots.txt; request the sitemaps it names, and the usual one."""
         named: tuple[str, ...] = ()
         if response.status == 200:
             rules = RobotsTxtParser(response.body[:LIMIT])
@@ -273,7 +273,7 @@ class SeedCheckSpider(Spider):
         yield from self._further(request.cb_kwargs["seed"], (usual,))
 
     def parse_sitemap(self, response: Response, seed: str) -> Iterator[Request]:
-        """Count what a sitemap names."""
+        """Count the addresses in a sitemap."""
         try:
             body = unpacked(response.body)
             if response.status != 200 or listing_kind(body) != "sitemap":

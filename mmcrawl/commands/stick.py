@@ -44,7 +44,7 @@ _FROM_PLAYERS = "it is a page with a player, not a file"
 
 
 class StickParams(FocusedParams):
-    """What may be said of a stick: arguments of the crawl and of collecting."""
+    """The options of a stick: arguments of the crawl and of collecting."""
 
     max_pages: int = Field(2_000, ge=0, description="maximum of pages to fetch (default: 2000)")
     max_media: str = Field("14GB", description="maximum of downloads (default: 14GB)")
@@ -53,7 +53,7 @@ class StickParams(FocusedParams):
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
-    """Make or bring up to date a stick."""
+    """Make or update a stick."""
 
     name = "stick"
     details = (
@@ -124,7 +124,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def closing_facts(works: Sequence[Work], near: int, *, flash: bool) -> dict[str, Any]:
-    """Return what is on a stick and what is not, as JSON can say it; the browser shows it too."""
+    """Return what is on a stick and what is not, as plain data; the browser shows it too."""
     held = [work for work in works if _is_held(work)]
     kinds = Counter(work.kind for work in held)
     missing = Counter(why_missing(work) for work in works if not _is_held(work))

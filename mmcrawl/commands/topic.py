@@ -132,7 +132,7 @@ def _topics(opts: argparse.Namespace) -> list[Topic]:
 
 
 def _with_words(topics: list[Topic]) -> list[str]:
-    """Return the kinds of media of which some topic has words of its own."""
+    """Return the kinds of media for which some topic has its own words."""
     return [kind for kind in MEDIA_KINDS if any(topic.media.get(kind) for topic in topics)]
 
 
@@ -188,7 +188,7 @@ def _description(topic: Topic) -> RenderableType:
 
 
 def _learnt(model: PageModel) -> list[RenderableType]:
-    """Return what is known of a topic that was learnt."""
+    """Return the facts about a learnt topic."""
     told = model.told
     lines = [
         f"learnt from {len(model.good)} good and {told['bad'] or len(model.bad):.0f} bad pages",
@@ -265,7 +265,7 @@ def _evidence(verdict: Verdict) -> RenderableType:
 
 
 def _reasons(page: Page, model: PageModel) -> RenderableType:
-    """Return what on the page a learnt topic goes by most."""
+    """Return the strongest evidence on a page for a learnt topic."""
     test = LearntTest(model)
     adding = sorted(test.reasons(page).items(), key=lambda pair: -abs(pair[1]))
     told = ", ".join(f"{name} {value:+.2f}" for name, value in adding[:_MOST_REASONS])

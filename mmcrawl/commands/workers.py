@@ -77,7 +77,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _looked_at(observer: Observer, jobs: Sequence[str]) -> list[CrawlView]:
-    """Look at jobs until all is found out that a few seconds tell."""
+    """Observe jobs for a few seconds."""
     end = time.monotonic() + _LONGEST_LOOK
     while True:
         views = [observer.look(job, time.monotonic()) for job in jobs]
@@ -110,7 +110,7 @@ def jobs_table(store: str, jobs: Sequence[JobView]) -> RenderableType:
 
 
 def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
-    """Return who works on a job, and where it stands."""
+    """Return the workers of a job, and its progress."""
     shown: list[RenderableType] = [facts_table(_facts(store, crawl))]
     if crawl.workers:
         shown += [Text(""), _workers(crawl)]

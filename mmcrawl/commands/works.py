@@ -209,7 +209,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     @contextmanager
     def _collection(self, store: str) -> Iterator[MediaCollection | None]:
-        """Give the media that are held; None where nothing was collected."""
+        """Give the collected media; None if nothing was collected."""
         try:
             collection = open_collection(store, self.setting("MMCRAWL_MEDIA"), create=False)
         except MissingStoreError:
@@ -230,7 +230,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     @contextmanager
     def _pages(self, uri: str | None) -> Iterator[dict[str, Any]]:
-        """Give what a `Shipment` reads archived pages by; few formats ask."""
+        """Give the functions by which a `Shipment` reads archived pages; few formats need them."""
         with ExitStack() as opened:
 
             @cache
@@ -256,7 +256,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _topic_of(job: Job) -> str:
-    """Return what a crawl looked for, as its user said it; "" for any media."""
+    """Return the topic of a crawl as its user gave it; "" for any media."""
     said = job.arguments.get("topic") or job.arguments.get("keywords") or ""
     return "" if said == "*" else str(said)
 
@@ -325,7 +325,7 @@ def _facts(work: Work) -> Iterator[tuple[str, str]]:
 
 
 def described_table(works: Sequence[Work], pages: int, place: str) -> RenderableType:
-    """Return what describing came to: how many works there are, and what is known of how many."""
+    """Return the result of describing: the number of works, and of those with each fact."""
     kinds = [kind for kind in KINDS if any(work.kind == kind for work in works)]
     table = Table("", *map(right, (*kinds, "all")), box=box.SIMPLE_HEAD)
     count: dict[str, Callable[[Work], bool]] = {

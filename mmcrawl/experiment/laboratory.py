@@ -199,7 +199,7 @@ class _Run:
 def run_experiment(
     plan: Plan, out: Path, *, cache: Path, parallel: int = 1, console: Console | None = None
 ) -> Outcome:
-    """Do an experiment, or what is left of one that was interrupted; write all but the report.
+    """Run an experiment, or the rest of an interrupted one; write everything but the report.
 
     Args:
         out: folder of this experiment alone.
@@ -287,7 +287,7 @@ def _reserve(out: Path, plan: Plan) -> None:
 
 
 def _made_with() -> dict[str, str]:
-    """Return when an experiment was begun, and by which versions of what computes its figures."""
+    """Return when an experiment began, and the versions of the packages behind its figures."""
     packages = ("scrapy", "numpy", "scikit-learn", "jieba", "lxml")
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -363,7 +363,7 @@ def _runs_of(plan: Plan, out: Path, truth: Truth, progress: Progress) -> list[_R
 def _make(
     runs: list[_Run], plan: Plan, out: Path, truth: Truth, *, parallel: int, progress: Progress
 ) -> None:
-    """Make the runs that are missing, some at once."""
+    """Do the missing runs, several at once."""
     left = [run for run in runs if run.series is None]
     if left:
         _note_parallel(out, parallel)

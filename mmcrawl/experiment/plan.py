@@ -154,7 +154,7 @@ class Plan:
 
     @cached_property
     def topic_title(self) -> str:
-        """What the pages are to be about, for people."""
+        """The topic of the pages, for people."""
         topic = self._shared.whole_topic
         if self._shared.keywords:
             return topic.title
@@ -196,7 +196,7 @@ class Plan:
         return [web.strip() for web in self.web.removeprefix(PORTAL).split(";")]
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this experiment this one; a folder holds one experiment."""
+        """Return the identity of this experiment; a folder holds one experiment."""
         return {
             "mmcrawl": mmcrawl.__version__,
             "code": code_digest(),
@@ -277,7 +277,7 @@ def truth_key(plan: Plan) -> str:
 
 @cache
 def code_digest() -> str:
-    """Return what tells apart the versions of all that takes part in a crawl, and its words."""
+    """Return the versions of everything that takes part in a crawl, and of its words."""
     package = Path(mmcrawl.__file__).parent
     code = [file for ending in ("py", "toml") for file in package.rglob(f"*.{ending}")]
     own = {file.relative_to(package).as_posix(): file for file in code}
@@ -293,7 +293,7 @@ def _sign_of(name: str, file: Path) -> str:
 
 
 def _signs(web: str) -> Iterator[str]:
-    """Yield what tells a web from others without reading it."""
+    """Yield the identity of a web, without reading it."""
     path = Path(os.path.expanduser(web))
     if web == "demo":
         yield from (f"{name} {_digest([body.hex()])}" for name, body in demo_files().items())

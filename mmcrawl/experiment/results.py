@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two experiments differ in.
+    """The differences of two experiments.
 
     Attributes:
         algorithms: for each label that both have, its measures by name; pages/s among them.
@@ -271,7 +271,7 @@ def _named(layers: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, int]]:
 def times_of(
     plan: Plan, runs: Mapping[str, Sequence[Series]], parallel: Sequence[int]
 ) -> dict[str, Any]:
-    """Return what was measured with a clock, and on what machine.
+    """Return the figures of the clock, and the machine.
 
     Args:
         parallel: how many runs went at once, for each time the experiment was started.
@@ -361,7 +361,7 @@ def _rounded(value: float | None) -> str:
 
 
 def says(results: Mapping[str, Any]) -> str:
-    """Return in a few sentences what the numbers say."""
+    """Return a summary of the figures in a few sentences."""
     rows, truth = results["algorithms"], results["truth"]
     if not truth["relevant"]:
         return (

@@ -39,7 +39,7 @@ _LEAST_SITES = 3  # from so many on, a term of one site only is its name or its 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is learnt from an example: its terms, numbers, and nearness to topics."""
+    """The features of an example: its terms, numbers, and similarity to topics."""
 
     site: str
     terms: Mapping[str, float]
@@ -53,14 +53,14 @@ def _tests() -> dict[str, TopicTest]:
 
 
 def seen_of(example: Example) -> Seen:
-    """Return what a classifier sees of an example."""
+    """Return the features of an example."""
     page = example.page
     near = {name: test.judge(page, page.media).score for name, test in _tests().items()}
     return Seen(example.site, page_terms(page), page_numbers(page), near)
 
 
 class Design:
-    """Which terms, numbers and topics make the columns, as some pages tell."""
+    """The terms, numbers and topics of the columns, chosen from some pages."""
 
     def __init__(self, seen: Sequence[Seen]) -> None:
         counts, sites = Counter[str](), defaultdict[str, set[str]](set)
@@ -106,7 +106,7 @@ class Design:
         return hstack([text, csr_matrix(scaled), csr_matrix(near)]).tocsr()
 
     def model(self, name: str, fitted: Any) -> PageModel:
-        """Return the model of what was fitted to the matrix; not calibrated yet."""
+        """Return the model fitted to the matrix; not calibrated yet."""
         weights = fitted.coef_[0]
         text, numbers, near = np.split(
             weights, [len(self.terms), len(self.terms) + len(self.numbers)]
@@ -285,7 +285,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What came of the examples.
+    """The result of learning.
 
     Attributes:
         precision, recall: At a probability of 0.5, on pages left out in training.

@@ -19,7 +19,7 @@ _GEOGEBRA = re.compile(
 
 
 def bundle_of(url: str) -> tuple[str, str]:
-    """Return the address of what runs by itself, and its type; "" and "" where there is none.
+    """Return the address of a file that runs by itself, and its type; "" and "" without one.
 
     >>> bundle_of("https://phet.colorado.edu/zh_CN/simulations/bending-light")[0]
     'https://phet.colorado.edu/sims/html/bending-light/latest/bending-light_zh_CN.html'

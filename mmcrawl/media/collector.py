@@ -43,7 +43,7 @@ LEASE = 120.0
 
 
 class Collector:
-    """Takes addresses, and settles them. For several threads.
+    """Takes addresses, and settles them. Thread-safe.
 
     Args:
         budget: how much may be kept; what is held already is added to it.
@@ -89,7 +89,7 @@ class Collector:
             ) from error
 
     def begin(self, again: Collection[State] = ()) -> None:
-        """Let wait again what a process that died had taken, and what former limits left out."""
+        """Release what a dead process had taken, and what earlier limits left out."""
         for owner in self._index.owners():
             if not _lives(self._owners / owner):
                 self._index.give_back(owner)
@@ -120,7 +120,7 @@ class Collector:
         )
 
     def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
-        """Take addresses to be fetched, or kept where all has come; others are settled at once.
+        """Take addresses to fetch, or to keep if they are complete; others are settled at once.
 
         Returns:
             None only if none waits, but at players, see `fetch_player`.
@@ -142,7 +142,7 @@ class Collector:
         self._index.renew(self.owner, time.time() + LEASE)
 
     def keep(self, download: Download) -> list[Download]:
-        """Put a file into the media store; of a playlist, what it names. May take long.
+        """Put a file into the media store, or what a playlist names. May take long.
 
         Returns:
             What is to be fetched now, the next pieces.
@@ -188,7 +188,7 @@ class Collector:
         self._index.settle([_noted(file, state, reason)], self.owner)
 
     def _leave_to_player(self, download: Download, reason: str) -> None:
-        """Have yt-dlp fetch what was a page or playlist; without it, settle for a reason."""
+        """Pass a page or playlist to yt-dlp; without yt-dlp, settle it with a reason."""
         file = download.file
         download.give_up()
         self._under_way.pop(file.url, None)
@@ -199,11 +199,11 @@ class Collector:
 
     @property
     def players_wait(self) -> bool:
-        """Whether `fetch_player` has something to do."""
+        """Whether `fetch_player` has work."""
         return bool(self._at_players)
 
     def fetch_player(self) -> None:
-        """Fetch what the next player plays. Takes long; by one thread at a time."""
+        """Fetch the media of the next player. Takes long; call it from one thread at a time."""
         if self._players is None or self.is_stopped:
             return
         file = self._at_players[0]  # it stays there for its host to be busy
@@ -244,7 +244,7 @@ class Collector:
             self._index.close()
 
     def _take_list(self, download: Download) -> None:
-        """Have fetched what a playlist names; it is no file of the collection itself."""
+        """Queue what a playlist names; the playlist itself is no file of the collection."""
         file, content = download.file, download.rest().read_bytes()
         if depth_of(file, self._index) >= DEEPEST:
             raise MediaError("the playlists are nested too deeply")
@@ -263,7 +263,7 @@ class Collector:
     def _go_on(
         self, stream: Stream, piece: Download | None = None, problem: MediaError | None = None
     ) -> list[Download]:
-        """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""
+        """Advance a stream; return the pieces to fetch, or join them if all are there."""
         try:
             pieces = stream.go_on(piece, problem)
             if pieces is not None:

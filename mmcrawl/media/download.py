@@ -46,7 +46,7 @@ _HOLLOW = 1 << 20  # bytes of members of gzip in which there is nothing
 
 @dataclass(slots=True)
 class _Expected:
-    """What the bytes must be found to be when all have come."""
+    """The expected type of the bytes when the download is complete."""
 
     total: int | None = None
     digest: bytes = b""
@@ -92,22 +92,22 @@ class Download:
 
     @property
     def is_playlist(self) -> bool:
-        """Whether what came names the pieces of a medium; known once it has come."""
+        """Whether the file names the pieces of a medium; known once it is complete."""
         return self._part.begun.content_type in PLAYLISTS and self.file.kind != PART
 
     @property
     def is_list(self) -> bool:
-        """Whether what came names media; known once it has come."""
+        """Whether the file names media; known once it is complete."""
         return self._part.begun.content_type == LIST
 
     @property
     def declared(self) -> str:
-        """What the server said it is, if it was asked by this process."""
+        """The type that the server declared, if this process asked."""
         return self._header_type
 
     @property
     def content_type(self) -> str:
-        """What came is of this MIME type, "" before that is known."""
+        """The MIME type of the file, "" before it is known."""
         return self._part.begun.content_type
 
     @property
@@ -125,7 +125,7 @@ class Download:
         return self._part.begun.length or 0
 
     def conditions(self) -> dict[str, str]:
-        """Return the headers of a request for what is missing."""
+        """Return the headers of a request for the missing bytes."""
         headers = {"Accept-Encoding": "identity", "Accept": "*/*"}
         validator = self._part.begun.validator
         if self._part.size and validator:
@@ -133,7 +133,7 @@ class Download:
         return headers
 
     def accept(self, status: int, header: Header, length: int | None, url: str) -> None:
-        """Take the beginning of an answer.
+        """Accept the head of a response.
 
         Args:
             status: 200 or 206; 416 where the range is not there.
@@ -164,7 +164,7 @@ class Download:
         self._make_room(self._expected.total or 0)
 
     def write(self, data: bytes) -> None:
-        """Take bytes. OSError where the disk takes none."""
+        """Write bytes. OSError if the disk refuses them."""
         if self._unpacking is None:
             self._take(data)
         else:
@@ -228,7 +228,7 @@ class Download:
         return _held(file, begun.content_type, begun.digest, begun.size)
 
     def rest(self) -> Path:
-        """Leave the file, all of which has come, where it is; return its path."""
+        """Keep the complete file where it is; return its path."""
         if not self._part.begun.complete:
             self.finish()
         self._part.close()
@@ -246,7 +246,7 @@ class Download:
         self.interrupt()
 
     def pause(self) -> None:
-        """Leave what has come for another time."""
+        """Keep the partial file for another attempt."""
         self._give_back_promise()
         if self._part.size:
             self._part.close()
@@ -284,7 +284,7 @@ class Download:
         return path.endswith(_ARCHIVES) or said in _ARCHIVE_TYPES
 
     def _unpack_what_comes(self) -> None:
-        """Have bytes unpacked as they come; what the server says of them is of the packed ones."""
+        """Unpack bytes as they arrive; what the server declares applies to the packed ones."""
         self._unpacking, self._packed = Unpacking(), 0
         self._expected = _Expected()
         # The partial download could not be continued.
@@ -346,7 +346,7 @@ class Download:
             raise MediaError(f"it is {kind}, which is not wanted", left_out=True)
 
     def _make_room(self, size: int) -> None:
-        """Have so many bytes counted as this file's."""
+        """Count bytes against the budget as this file's."""
         if size > self._promised:
             self._refuse_if_no_room(size - self._promised, size)
             self._budget.promise(self.file.kind, size - self._promised)

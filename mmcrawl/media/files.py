@@ -41,7 +41,7 @@ class MediaFiles(ABC):
 
     @abstractmethod
     def keep(self, path: Path, digest: str) -> None:
-        """Take a file in; `path` is gone afterwards. OSError where it cannot be."""
+        """Add a file; `path` is gone afterwards. OSError if that fails."""
 
     @abstractmethod
     def open(self, digest: str) -> BinaryIO:
@@ -135,7 +135,7 @@ class RemoteFiles(MediaFiles):
             raise _missing(self.name, digest) from error
 
     def _refuse_missing_bucket(self) -> None:
-        """See to it that a bucket is not made where its name is misspelt."""
+        """Prevent a misspelt name from creating a bucket."""
         if self._bucket and not self._system.exists(self._bucket):
             raise StoreError(
                 f"media store {self.name} cannot be used: there is no {self._bucket}; make it, or"
@@ -178,7 +178,7 @@ _READ = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What is known of a file on its way.
+    """The state of a partial file.
 
     Attributes:
         url: of the record it belongs to.
@@ -202,7 +202,7 @@ class Begun:
 
     @property
     def validator(self) -> str:
-        """What tells in If-Range that a file is still the same; "" where nothing does.
+        """The value for If-Range, which identifies an unchanged file; "" without one.
 
         A weak ETag does not, and a date only where no ETag was sent.
         """
@@ -254,7 +254,7 @@ class PartialFile:
         return shutil.disk_usage(self.path.parent).free
 
     def resume(self) -> None:
-        """Find out what is there; takes as long as reading it. What is damaged is dropped."""
+        """Find out how much is there; takes as long as reading it. Damaged parts are dropped."""
         with self._usable():
             self._resume()
 
@@ -288,7 +288,7 @@ class PartialFile:
         self.begun, self.size = Begun(self.begun.url), 0
 
     def note(self, begun: Begun) -> None:
-        """Keep what the server said, once bytes have come."""
+        """Save what the server declared, once bytes have arrived."""
         self.begun = begun
 
     def write(self, data: bytes) -> None:

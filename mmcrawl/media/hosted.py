@@ -47,7 +47,7 @@ os._exit(code if 0 <= code < 256 else 1)
 
 @contextmanager
 def started(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[bytes]", bytearray]]:
-    """Start a program, with the end of what it complains of; end it afterwards.
+    """Start a program, and give its last messages; end it afterwards.
 
     It is in a session of its own, since Ctrl-C is for us, and knows no proxies.
     """
@@ -78,7 +78,7 @@ def started(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[bytes]",
 
 
 def run(command: Sequence[str], seconds: float, is_stopped: Callable[[], bool]) -> str:
-    """Run a program for so many seconds at most; return what it complains of, "" if it is done."""
+    """Run a program with a time limit; return its complaint, "" if it succeeded."""
     late = time.monotonic() + seconds
     with started(command) as (process, tail):
         while process.poll() is None:
@@ -94,7 +94,7 @@ def run(command: Sequence[str], seconds: float, is_stopped: Callable[[], bool]) 
 
 
 def _read(stream: BinaryIO, tail: bytearray) -> None:
-    """Keep the last bytes of what comes."""
+    """Keep the last bytes received."""
     with suppress(ValueError), stream:
         while data := os.read(stream.fileno(), 65_536):
             tail += data
@@ -141,7 +141,7 @@ class _Server(socketserver.ThreadingTCPServer):
     refused: list[str]
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing of connections that are broken off."""
+        """Do not report broken connections."""
 
 
 class _Connection(socketserver.BaseRequestHandler):
@@ -175,7 +175,7 @@ class _Connection(socketserver.BaseRequestHandler):
             self._pass_on(there)
 
     def _head(self) -> tuple[bytes, bytes]:
-        """Return the head of a request, and what came after it."""
+        """Return the head of a request, and the bytes after it."""
         data = b""
         while b"\r\n\r\n" not in data:
             more = self.request.recv(_CHUNK)
@@ -202,7 +202,7 @@ class _Connection(socketserver.BaseRequestHandler):
         raise problem or OSError("it has no address")
 
     def _pass_on(self, there: socket.socket) -> None:
-        """Pass on what either side sends, until one has ended."""
+        """Relay what either side sends, until one has ended."""
         sides = {self.request: there, there: self.request}
         with suppress(OSError):
             while ready := select.select([*sides], [], [], _IDLE)[0]:
@@ -235,7 +235,7 @@ _UNFINISHED = (".part", ".ytdl", ".json", ".temp")
 
 
 class YtDlp:
-    """Fetches what players of other sites play.
+    """Fetches the media of players of other sites.
 
     Args:
         program: name or path of yt-dlp.
@@ -348,7 +348,7 @@ def _found_in(folder: Path, room: Room) -> tuple[Path, str]:
 
 @dataclass(slots=True)
 class Players:
-    """What fetches the media of players, and how much of them."""
+    """The program that fetches media of players, and the limits."""
 
     program: YtDlp
     most: int
@@ -357,7 +357,7 @@ class Players:
     def fetch(
         self, file: MediaFile, folder: Path, budget: Budget, is_stopped: Callable[[], bool]
     ) -> tuple[Path, str]:
-        """Fetch what a player plays; return where it is, and its MIME type.
+        """Fetch the media of a player; return its path, and its MIME type.
 
         Raises:
             MediaError: it cannot be had, there is no room, or it was stopped.

@@ -36,7 +36,7 @@ EVERY_KIND = (*KINDS, PART)
 
 
 class State(StrEnum):
-    """What has come of an address so far."""
+    """The state of an address."""
 
     WAITING = "waiting"
     TAKEN = "taken"
@@ -111,7 +111,7 @@ _FREE = {"state": str(State.WAITING), "owner": "", "lease_until": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where a collection stands."""
+    """The state of a collection."""
 
     addresses: Mapping[State, int] = field(default_factory=dict)
     held: Mapping[str, int] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Summary:
 
     @property
     def settled(self) -> int:
-        """Addresses of which it is decided what has come of them."""
+        """The number of settled addresses."""
         return sum(map(self.count, (State.HELD, State.FAILED, State.SKIPPED)))
 
 
@@ -173,7 +173,7 @@ class MediaIndex:
         kinds: Collection[str] = EVERY_KIND,
         busy: Collection[str] = (),
     ) -> list[MediaFile]:
-        """Take addresses that wait, or whose lease has run out, those added first first."""
+        """Take addresses that wait, or whose lease has expired, the oldest first."""
         wanted = ("kind", "in", kinds), ("host", "not in", busy)
         waiting = self._in(State.WAITING, *wanted, most=most)
         late = ("lease_until", "<", now)
@@ -205,7 +205,7 @@ class MediaIndex:
         self._store.change("file", [(_owned(owner), {"lease_until": until})])
 
     def settle(self, files: Sequence[MediaFile], owner: str) -> int:
-        """Put records in place of those that `owner` has; return how many it had."""
+        """Replace the records that `owner` has taken; return how many it had."""
         changes: list[Change] = []
         for file in files:
             ours = (KEY, "=", file.url), ("tries", "=", file.tries), *_owned(owner)
@@ -213,14 +213,14 @@ class MediaIndex:
         return self._store.change("file", changes) if changes else 0
 
     def give_back(self, owner: str) -> None:
-        """Let what an owner has taken wait again."""
+        """Release what an owner has taken."""
         self._store.change("file", [(_owned(owner), _FREE)])
 
     def owners(self) -> set[str]:
         return {file.owner for file in self._in(State.TAKEN)}
 
     def again(self, states: Collection[State]) -> int:
-        """Let all addresses in some states wait again; return how many they are."""
+        """Requeue all addresses in some states; return how many."""
         free = _FREE | {"changed_at": time.time()}
         return self._store.change("file", [(_states(states), free)])
 

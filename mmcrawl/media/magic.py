@@ -109,7 +109,7 @@ _TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1b")
 
 
 def type_of(head: bytes, header: str) -> str:
-    """Return the MIME type of a file; "" for what cannot be told.
+    """Return the MIME type of a file; "" if it is unknown.
 
     Args:
         head: its first bytes, `HEAD` of them or all.
@@ -179,7 +179,7 @@ def says_no_media(header: str, wanted: str) -> bool:
 
 
 def _seen(head: bytes) -> Iterator[str]:
-    """Yield what the first bytes say, the surest first."""
+    """Yield the types that the first bytes suggest, the surest first."""
     text = head.removeprefix(_BOM).lstrip()
     if text.startswith(b"#EXTM3U") and b"#EXT-X-" in text:
         yield HLS
@@ -210,5 +210,5 @@ def _is_mpeg_frame(second: int, third: int) -> bool:
 
 
 def is_text(head: bytes) -> bool:
-    """Tell whether bytes are text of some encoding: no control characters, which all media have."""
+    """Whether bytes are text in some encoding: without control characters, which all media have."""
     return all(byte >= 32 or byte in _TEXT_CONTROLS for byte in head)

@@ -171,7 +171,7 @@ class HeldPart(NamedTuple):
 
 
 def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[HeldPart]:
-    """Return what a file needs, with what that needs, and what is held; each name once."""
+    """Return the files that a file needs, directly or not, and those held; each name once."""
     file = index.find(url)
     waiting = [file] if file is not None and file.state is State.HELD else []
     found: dict[str, HeldPart] = {}

@@ -47,7 +47,7 @@ def as_sizes(text: str) -> dict[str, int]:
 
 
 class Room(NamedTuple):
-    """How much more may be kept."""
+    """The bytes left."""
 
     size: int
     reason: str
@@ -55,7 +55,7 @@ class Room(NamedTuple):
 
 @dataclass(slots=True)
 class Budget:
-    """How many bytes may be kept, and how many are, or are on their way. For several threads.
+    """A budget of bytes: allowed, kept, and in progress. Thread-safe.
 
     Attributes:
         per_file: most of one file, 0 for any.
@@ -104,7 +104,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Share(Budget):
-    """What the pieces of a stream have of a budget: they count as one file of its kind."""
+    """The share of a stream's pieces in a budget: they count as one file of its kind."""
 
     whole: Budget = field(default_factory=Budget)
     kind: str = ""

@@ -42,7 +42,7 @@ _CHUNK = 1 << 20
 
 
 class Stream:
-    """What a playlist names, until it is one file. For several threads.
+    """The pieces of a playlist, until they are one file. Thread-safe.
 
     Args:
         playlist: that has come, and stays where it is until the stream is forgotten.
@@ -69,7 +69,7 @@ class Stream:
     def go_on(
         self, piece: Download | None = None, problem: MediaError | None = None
     ) -> list[Download] | None:
-        """Take a piece, or the reason why it failed; at the beginning none.
+        """Add a piece, or the reason why it failed; none at the beginning.
 
         Returns:
             Those that are to be fetched now, none if enough are under way; None, once, when all
@@ -90,7 +90,7 @@ class Stream:
             return self._next()
 
     def join(self, files: MediaFiles, is_stopped: Callable[[], bool]) -> MediaFile:
-        """Put all together and into the media store; return its record. May take long."""
+        """Join the pieces into a file of the media store; return its record. May take long."""
         free, size = shutil.disk_usage(self._folder).free, self._share.size
         if reason := self._share.whole.refusal("", 0, 0, free - 2 * size):
             raise MediaError(reason, left_out=True)
@@ -104,14 +104,14 @@ class Stream:
         return kept(file, path, content_type, files)
 
     def stop(self) -> None:
-        """Leave what has come, and is under way, for another time."""
+        """Keep what has arrived, and is in progress, for another attempt."""
         with self._lock:
             for piece in self._under_way:
                 piece.pause()
             self._under_way.clear()
 
     def end(self, problem: MediaError | None = None) -> None:
-        """Drop what was on its way; after some problems, leave it for another time."""
+        """Drop the partial pieces; after some problems, keep them for another attempt."""
         if problem is not None:
             self._share.promise(PART, -self._share.size)
         if problem is not None and not problem.left_out:
@@ -224,7 +224,7 @@ def join(
     folder: Path,
     is_stopped: Callable[[], bool],
 ) -> Joined:
-    """Put the pieces of a medium together.
+    """Join the pieces of a medium.
 
     The files of what tracks name are given by address; `folder`, of what is made, is empty.
 
@@ -279,7 +279,7 @@ def _plain(piece: Piece, files: Mapping[str, Path]) -> Iterator[bytes]:
 
 
 def _decryption(piece: Piece, key: Path) -> tuple[Any, Any]:
-    """Return what decrypts a piece, and what takes off its padding."""
+    """Return the decryptor of a piece, and the function that removes its padding."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     from cryptography.hazmat.primitives.padding import PKCS7
 
@@ -300,7 +300,7 @@ def _without_tags(source: BinaryIO) -> bytes:
 def _muxed(
     program: str, tracks: Sequence[Joined], pictures: bool, is_stopped: Callable[[], bool]
 ) -> Joined:
-    """Have ffmpeg put tracks into one file, of a format that takes them."""
+    """Let ffmpeg join tracks into one file, in a format that allows them."""
     said = ""
     is_webm = all(kind == "video/webm" for _, kind in tracks)
     for muxer, video, audio in _WEBM if is_webm else _CONTAINERS:

@@ -46,7 +46,7 @@ _SAID = {"title", "creator", "language", "date"}
 
 @dataclass(slots=True)
 class SwfFacts:
-    """What an animation says of itself; "" and 0 for what it does not say.
+    """The metadata of an animation; "" and 0 for what is missing.
 
     Attributes:
         seconds: How long the main time line plays; 0 where it stands still or no rate is given.

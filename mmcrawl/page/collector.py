@@ -111,7 +111,7 @@ class PageCollector:
         self._in_title = self._in_heading = self._muted = 0
 
     def read(self, said: Declared) -> None:
-        """Walk over a page, of which is known what it declares."""
+        """Walk over a page, given what it declares."""
         tree = self._tree = said.tree
         self._paths = TagPaths(tree)
         closers, after, link_ends = self._closers, tree.after, tree.link_ends
@@ -220,7 +220,7 @@ class PageCollector:
         return Line.of(" ".join("".join(self._line).split()), self._line_look, alone)
 
     def _note_attributes(self, tag: str, attributes: Attributes) -> None:
-        """Take what counts on any element, before what counts on those of its tag."""
+        """Handle attributes that count on any element, before those that count for its tag."""
         for described in self._declared.get(self._node, ()):
             self.media.declared(described)
         if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
@@ -250,7 +250,7 @@ class PageCollector:
                 self._when_closed(self._open_references(link, attributes))
 
     def _take_relation(self, tag: str, attributes: Attributes) -> None:
-        """Take what the head names: a page as one of a row of pages, or a medium.
+        """Handle what the head names: the next or previous page of a series, or a medium.
 
         Where only the address could tell, no medium is taken: alternates are pages mostly.
         """
@@ -403,7 +403,7 @@ class PageCollector:
 
 
 def names_feed(mime: str) -> bool:
-    """Whether a type is that of feeds, or of lists of feeds."""
+    """Whether a type is one of feeds, or of lists of feeds."""
     return _OF_FEED.search(mime) is not None
 
 

@@ -136,7 +136,7 @@ class Described:
 
 @dataclass(slots=True)
 class _FoundMedium:
-    """A medium on its way: what stands around it may join it to others, and name it."""
+    """A medium being collected: its surroundings may name it, or join it to others."""
 
     key: str
     addresses: list[str]
@@ -153,7 +153,7 @@ class _FoundMedium:
 
 @dataclass(slots=True)
 class _Container:
-    """An open list, object or call: under which key it stands, and what is in it."""
+    """An open list, object or call: its key, and its contents."""
 
     opening: str
     key: str

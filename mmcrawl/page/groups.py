@@ -69,7 +69,7 @@ class Line(NamedTuple):
 
 
 class Mergeable:
-    """What may turn out to be another one of its kind: `merged` is that one, or None."""
+    """Something that may be merged into another of its kind: `merged` is that one, or None."""
 
     __slots__ = ("merged",)
     merged: Self | None

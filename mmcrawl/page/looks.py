@@ -11,7 +11,7 @@ Attributes = Mapping[str, str]
 
 
 class Look(NamedTuple):
-    """How text is set.
+    """The look of a text.
 
     Attributes:
         size: In CSS pixels.
@@ -25,7 +25,7 @@ class Look(NamedTuple):
 
 
 class Declarations(NamedTuple):
-    """What declarations say of how text is set; None is what they do not mention.
+    """The look that declarations give a text; None for what they do not mention.
 
     Attributes:
         size: (Factor on the size around, CSS pixels); what counts is the one that is not 0.
@@ -39,7 +39,7 @@ class Declarations(NamedTuple):
     weight: str | None = None
 
     def overridden_by(self, later: Declarations) -> Declarations:
-        """Return what holds where other declarations follow on these."""
+        """Return the result of these declarations followed by others."""
         if NOTHING in (self, later):
             return later if self == NOTHING else self
         pairs = zip(self, later, strict=True)

@@ -282,7 +282,7 @@ def _stem(url: str) -> str:
 
 @cache
 def _domains() -> Mapping[str, list[tuple[str, str]]]:
-    """Return what stands in the table of each domain: a pattern, and the kind of its items."""
+    """Return the table's entry for each domain: a pattern, and the kind of its items."""
     found: dict[str, list[tuple[str, str]]] = {}
     table = files(__package__).joinpath("hosts.tsv")  # also in an egg that stays packed
     for line in table.read_text("utf-8").splitlines():
@@ -324,7 +324,7 @@ def hosted_kind(host: str, path_and_query: str) -> str | None:
 
 
 def embedded_kind(host: str, path_and_query: str) -> str | None:
-    """Return the kind of what a frame from another host plays, as its address says, or None.
+    """Return the kind of media that a frame from another host plays, by its address, or None.
 
     Args:
         host: In lower case, without port; in no table.

@@ -136,7 +136,7 @@ class MediaResource:
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """What led a crawl to a medium that was the answer to a link.
+    """The link whose response turned out to be a medium.
 
     Attributes:
         anchor: of the link, "" for none.

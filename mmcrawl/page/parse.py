@@ -65,7 +65,7 @@ def page_tree(body: bytes, content_type: str | None = None) -> PageTree:
 
 
 def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
-    """Return what a page says whose tree was read already: see :func:`parse_page`."""
+    """Return a page from its tree: see :func:`parse_page`."""
     encoding = tree.encoding
     collector, said = PageCollector(), Declared(tree)
     collector.read(said)

@@ -51,7 +51,7 @@ _READ_NAME = re.compile(
 
 @dataclass
 class _Object:
-    """An open `<object>`, with what it refers to, and the program of an applet."""
+    """An open `<object>`, with its references, and the program of an applet."""
 
     kind: str | None
     attributes: Attributes
@@ -68,7 +68,7 @@ class _Player(NamedTuple):
 
 
 class MediaElements:
-    """Notes what embedded players show, in document order.
+    """Collects what embedded players show, in document order.
 
     Each method takes the element's tag and attributes, and returns what is to be done when the
     element ends, or None.
@@ -133,7 +133,7 @@ class MediaElements:
         self._add(attributes.get("src"), tag, attributes, kind=AUDIO, only_kind=True)
 
     def picture_that_moves(self, tag: str, attributes: Attributes) -> None:
-        """Take an image, of which the name or its words say that it moves, or has a film beside."""
+        """Add an image whose name or words say that it moves, or that has a film beside it."""
         self._add(attributes.get("dynsrc"), "img", attributes, kind=VIDEO)
         source = _source_of(attributes) or ""
         path = source.partition("?")[0].lower()
@@ -143,7 +143,7 @@ class MediaElements:
             self._add(source, "img", attributes, kind=IMAGE_ANIMATION, only_kind=True)
 
     def data(self, tag: str, attributes: Attributes) -> list[Reference]:
-        """Take what attributes tell scripts to play; return the references to it."""
+        """Add media that attributes describe for scripts; return the references."""
         found: list[Reference] = []
         shown = {name: value for name, value in attributes.items() if name != "type"}
         for described in described_in(tag, attributes):
@@ -230,11 +230,11 @@ class MediaElements:
         self._card = ""
 
     def declared(self, described: Described) -> None:
-        """Take a medium that structured data describe."""
+        """Add a medium that structured data describe."""
         self._add_described(described, "schema", {})
 
     def script(self, code: str) -> None:
-        """Take the text of an inline script."""
+        """Read the text of an inline script."""
         for described in described_media(code):
             if _VARIABLES.match(described.addresses[0]):
                 for address in described.addresses:

@@ -89,7 +89,7 @@ Resolved = tuple[Reference, Target]
 
 
 class Captions:
-    """Takes the text of open elements, and gives it to references that have none.
+    """Collects the text of open elements, for references that have none.
 
     Args:
         references: Of the page so far.
@@ -102,17 +102,17 @@ class Captions:
         self._figure_text: list[str] | None = None
 
     def data(self, text: str) -> None:
-        """Take text of the page."""
+        """Add text of the page."""
         for pieces, _ in self._labels:
             pieces.append(text)
 
     def figure_data(self, text: str) -> None:
-        """Take text that is no link's."""
+        """Add text outside links."""
         if self._figure_text is not None:
             self._figure_text.append(text)
 
     def open_for(self, references: list[Reference]) -> Callable[[], None]:
-        """Begin to collect the caption of some references; return what to do at its end."""
+        """Begin to collect the caption of some references; return a function that ends it."""
         self._labels.append(([], references))
         return self._close
 
@@ -271,7 +271,7 @@ class _Media:
 
 
 def _joined(media: list[_Medium]) -> _Medium:
-    """Make media one: that which came first; return it."""
+    """Merge media into the first of them; return it."""
     first, *others = sorted(media, key=lambda medium: medium.number)
     for other in others:
         first.join(other)

@@ -141,7 +141,7 @@ def _named_in(sheet: bytes, encoding: str) -> Iterator[str]:
 
 
 def _address_of(match: re.Match[bytes], encoding: str) -> str | None:
-    """Return what a string or a bare address of a sheet says; None for a comment or other text."""
+    """Return the value of a string or bare address in a sheet; None for a comment or other text."""
     written = match["string"] or match["url"]
     if written is None:
         return None

@@ -47,7 +47,7 @@ _DECORATION = re.compile(
 
 
 class SimulationSigns:
-    """What on a page says that it is a simulation itself; each method notes a sign."""
+    """Evidence that a page is itself a simulation; each method records a sign."""
 
     def __init__(self) -> None:
         self._courseware = self._engine = self._canvas = self._chart = self._control = False

@@ -106,7 +106,7 @@ class Marked:
 
 
 class Declared:
-    """What a page declares, each part read when it is asked for; nothing raises.
+    """The declarations of a page, each part read on demand; nothing raises.
 
     Args:
         tree: The page.
@@ -135,12 +135,12 @@ class Declared:
 
     @cached_property
     def _hides(self) -> NDArray[np.bool_]:
-        """Of each node whether it stands in an element whose text is not read."""
+        """For each node, whether it is inside an element whose text is not read."""
         return self.tree.inside(self.tree.having(_UNREAD))
 
     @cached_property
     def language(self) -> str:
-        """What the outermost element says."""
+        """The attributes of the outermost element."""
         for node in self.tree.elements("html")[:1]:
             attributes = self.tree.attributes(node)
             return attributes.get("lang") or attributes.get("xml:lang") or ""
@@ -153,7 +153,7 @@ class Declared:
         return next(filter(None, map(str.strip, hrefs)), "")
 
     def resolver(self, url: str, encoding: str | None = None) -> Resolver:
-        """Return what turns its references into addresses.
+        """Return a resolver for its references.
 
         Args:
             url: Of the page.
@@ -249,7 +249,7 @@ class Declared:
 
     @cached_property
     def typed(self) -> list[Thing]:
-        """The things of its JSON-LD that say what they are."""
+        """The things of its JSON-LD that have a type."""
         return [one for one, _ in self.things if one.types and one.source == "json-ld"]
 
     @cached_property
@@ -261,7 +261,7 @@ class Declared:
 
     @cached_property
     def others(self) -> list[Thing]:
-        """What else has a date or an author, but for comments and parts of pages."""
+        """Other things with a date or an author, except comments and parts of pages."""
         return [one for one in self.typed if not any(map(_PARTS.search, one.types))]
 
     @cached_property
@@ -285,7 +285,7 @@ class Declared:
         return self._read[1]
 
     def texts_in_broken(self, name: str) -> list[str]:
-        """Return what broken scripts give for a key."""
+        """Return the value of a key in broken JSON."""
         pattern = re.compile(_FIELD % re.escape(name))
         return [found[1] for _, script in self.broken for found in pattern.finditer(script)]
 
@@ -295,7 +295,7 @@ class Declared:
         return [Marked(node, name, self.said_by(node)) for node, name in self._marked[1]]
 
     def said_by(self, node: int) -> str:
-        """Return what an element says, "" for one that says much, which is no date and no name."""
+        """Return the text of an element, "" if it is too long for a date or a name."""
         attributes = self.tree.attributes(node)
         if said := attributes.get("datetime") or attributes.get("content"):
             return said

@@ -59,7 +59,7 @@ _NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz", "iso2022_kr")
 
 
 class Target(NamedTuple):
-    """What a reference points at.
+    """The target of a reference.
 
     Attributes:
         url: Absolute, without fragment, as browsers write it (`absolute_url`).
@@ -121,7 +121,7 @@ def without_tracking(url: str) -> str:
 
 @lru_cache(maxsize=_CACHED)
 def resource_key(url: str) -> str:
-    """Return what the addresses of one media file have in common.
+    """Return a key that the addresses of one media file share.
 
     Left out are the scheme of the web, its default port, needless percent-encoding, and parameters
     that track visitors.
@@ -163,7 +163,7 @@ class Resolver:
         return _resolve(self.base, reference, self._encoding)
 
     def address(self, reference: str) -> str | None:
-        """Return the URL of a reference's target: quicker than to find out what that is."""
+        """Return the URL of a reference's target, without classifying it: that is quicker."""
         if self._folder and _PLAIN_PATH.fullmatch(reference):
             return (self._origin if reference[0] == "/" else self._folder) + reference
         if "/." not in reference and _PLAIN_URL.fullmatch(reference):
@@ -173,7 +173,7 @@ class Resolver:
 
 
 def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | None:
-    """Return the address that browsers ask for, None for what they refuse.
+    """Return the address that browsers request, None for one they refuse.
 
     Args:
         base: Absolute; "" where the reference is.

@@ -72,7 +72,7 @@ class ArchivePipeline:
         self._intake = Intake(store)
 
     async def process_item(self, item: Any) -> Any:
-        """Have a page stored; return the item at once, if the crawl sees to the order, or then."""
+        """Store a page; return the item at once if the crawl keeps the order, else when stored."""
         visit = _visit_of(item)
         if visit is None or self._intake is None:
             return item
@@ -105,7 +105,7 @@ class ArchivePipeline:
         return outcome
 
     def _fail(self, failure: Failure) -> None:
-        """Say what became of a visit that is not stored."""
+        """Log the outcome of a visit that is not stored."""
         error = failure.value
         if isinstance(error, StoreError):
             self._stop(error)
@@ -139,7 +139,7 @@ class ArchivePipeline:
         self._failed = True
 
     def _count(self, stored: Stored, visit: Capture | Unchanged | None = None) -> Stored:
-        """Count a page; what one needs to be seen is none."""
+        """Count a page; a requisite is none."""
         if visit is None:
             return stored
         stats = self.crawler.stats
@@ -188,7 +188,7 @@ class PageSemaphore:
 
 
 def _visit_of(item: Any) -> Capture | Unchanged | None:
-    """Return what of an item goes into the archive; None for other items."""
+    """Return the part of an item for the archive; None for other items."""
     if isinstance(item, PageItem):
         return item.capture
     if isinstance(item, VisitItem):

@@ -15,7 +15,7 @@ from mmcrawl.settings import value_of
 
 
 class BlocksPipeline:
-    """Gives an item, and what the archive keeps of it, the blocks that its page was cut into.
+    """Adds the blocks of its page to an item, and to what the archive stores of it.
 
     The process that reads pages cuts them, since links know the kind of the block around them.
 
@@ -97,7 +97,7 @@ class MetadataPipeline:
         return cls(rules)
 
     def process_item(self, item: Any) -> Any:
-        """Add to a page what the rules find on it."""
+        """Add the results of the metadata rules to a page."""
         if isinstance(item, PageItem) and item.capture:
             html = item.capture.body.decode(item.page.encoding, "replace")
             item.extra |= self.rules(ReceivedText(item.page.url, item.capture.headers, html))

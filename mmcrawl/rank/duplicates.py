@@ -167,7 +167,7 @@ class Compared(NamedTuple):
 
 
 def compared_by(body: Body) -> Compared:
-    """Return what a page is compared by: nothing, if it says nothing."""
+    """Return the features by which a page is compared: none, if it has no text."""
     content = page_content(body.body, url=body.url, encoding=body.encoding or None)
     tokens = tokens_of(content.text)
     if len(tokens) < _LEAST_EXACT:

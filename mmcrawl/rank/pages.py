@@ -230,7 +230,7 @@ PARTS: Mapping[str, Callable[[RankJob, Archive, Progress | None], Ranked]] = {
 
 
 class _Naming:
-    """Which blocks name which media."""
+    """The media that each block names."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
@@ -239,7 +239,7 @@ class _Naming:
         self._media, self._pages, self._blocks = array("q"), array("q"), array("q")
 
     def add(self, read: ReadPage) -> None:
-        """Take in the media of a page; pages come in the order the graph has them."""
+        """Add the media of a page; pages come in the order of the graph."""
         rows = {block.number: row for row, block in enumerate(read.blocks, start=self._rows)}
         self._rows += len(read.blocks)
         for one in read.media:

@@ -318,7 +318,7 @@ class Reading:
         return index
 
     def _look_up(self, url: str, builder: IndexBuilder) -> None:
-        """Tell what was seen last of a URL, without reading what is written about the version."""
+        """Add what was last seen of a URL, without reading the record of the version."""
         visits = self._archive.visits(url)
         # An early visit may have found a version that was captured later.
         statuses = {visit.version: visit.status for visit in visits if visit.changed}
@@ -364,7 +364,7 @@ class Reading:
         return reader.read(bare, version, body, self._rendered_of(url, first.time))
 
     def _rendered_of(self, url: str, since: float) -> tuple[Version, bytes] | None:
-        """Return what a browser made last of a page as it was from a time on, if it is stored."""
+        """Return the last stored rendering of a page since a time."""
         address = RENDERED + url
         if address not in self._rendered:
             return None

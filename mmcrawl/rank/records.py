@@ -123,7 +123,7 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A page as received, with what says how the archive cuts it."""
+    """A page as received, and how the archive cuts it."""
 
     page: int
     url: str
@@ -204,7 +204,7 @@ class UrlIndex:
 
 
 class IndexBuilder:
-    """Takes in what was seen last of the URLs of an archive, in their order."""
+    """Receives what was last seen of the URLs of an archive, in their order."""
 
     def __init__(self) -> None:
         self.skipped: Counter[str] = Counter()
@@ -215,7 +215,7 @@ class IndexBuilder:
         self._redirects: dict[int, int] = {}
 
     def add(self, url: str, number: int, time: float, status: int) -> None:
-        """Take in what was seen last of a URL: a page, if the status is one from 200 to 299."""
+        """Add what was last seen of a URL: a page, if the status is from 200 to 299."""
         key = _key(url)
         if key is None:
             self.skipped["URL that is none"] += 1
@@ -228,7 +228,7 @@ class IndexBuilder:
             self.skipped[f"status {status}"] += 1
 
     def add_redirect(self, url: str, status: int, location: str) -> None:
-        """Take in a URL that leads to another one, as its header says, or to none."""
+        """Add a URL that redirects to another one, or to none."""
         key, target = _key(url), Resolver(url, "utf-8")(location) if location else None
         target_key = _key(target.url) if target is not None else None
         if key is None or target_key is None:

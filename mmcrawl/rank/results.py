@@ -67,7 +67,7 @@ def keep(
     urls: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Keep a result beside its archive, in place of the one of the same name."""
+    """Save a result beside its archive, replacing the one of the same name."""
     keys = _keys(urls)
     order = np.argsort(keys, kind="stable")
     parts = {"keys": keys[order].tobytes()}
@@ -218,7 +218,7 @@ class RankedPages:
 
 
 def save_ranks(uri: str, pages: RankedPages) -> None:
-    """Keep ranks beside their archive, in place of those of the same method."""
+    """Save ranks beside their archive, replacing those of the same method."""
     said = ("computed", "at", "topic", "archive_urls", "archive_versions")
     facts = {name: getattr(pages, name) for name in said} | {"pages": len(pages.urls)}
     keep(uri, pages.method, facts, pages.urls, {"scores": pages.scores.astype("<f8")})
@@ -286,7 +286,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FoundDuplicates:
-    """What was found.
+    """Pages that say the same.
 
     Attributes:
         near: Share of shingles from which on pages are alike; 1 if they must say the same.
@@ -307,7 +307,7 @@ class FoundDuplicates:
 
 
 def save_duplicates(uri: str, found: FoundDuplicates) -> None:
-    """Keep what was found beside the archive, in place of what was found before."""
+    """Save the result beside the archive, replacing the last one."""
     urls = [url for group in found.groups for url in group.urls]
     numbers = [number for number, group in enumerate(found.groups) for _ in group.urls]
     said = ("computed", "at", "near", "archive_urls", "archive_versions", "pages")
@@ -341,5 +341,5 @@ class Duplicates(Kept[int]):
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return int(self.facts["groups"])

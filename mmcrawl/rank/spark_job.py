@@ -268,7 +268,7 @@ def rank_export(
 
 
 def main(words: list[str] | None = None) -> int:
-    """Do what the words of the command line say; return the exit code."""
+    """Run the job that the command line describes; return the exit code."""
     parser = argparse.ArgumentParser(prog="spark_job", description="Ranks of an export on Spark.")
     parser.add_argument("--method", choices=list(_EDGES), default="quarkrank")
     parser.add_argument("--topic", default="", help="topic-pagerank: topics by name or file")

@@ -387,7 +387,7 @@ def _plain_body(headers: Headers, payload: bytes) -> tuple[Headers, bytes]:
 
 
 class _Index:
-    """What one pass over the files gathers."""
+    """The result of one pass over the files."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.captures: dict[tuple[str, str], _Capture] = {}

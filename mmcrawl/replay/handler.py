@@ -77,7 +77,7 @@ class Latency:
         return cls(_milliseconds(value))
 
     def seconds(self, host: str) -> float:
-        """How long `host` (in lower case, with its port if it has one) takes to answer."""
+        """The latency of `host` (in lower case, with its port if it has one)."""
         return self.by_host.get(host, self.default) / 1000
 
 

@@ -60,7 +60,7 @@ OTHER_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """What a server answered.
+    """A response.
 
     `headers` keep the order and the spelling they were sent with; a name may come twice. The body
     is what the headers describe, without transfer coding.
@@ -157,7 +157,7 @@ def moved_to_host(parts: SplitResult, host: str) -> StoredResponse:
 
 
 def for_method(response: StoredResponse, method: str) -> StoredResponse:
-    """What is sent for this method of a page that GET answers with `response`."""
+    """The response to this method, for a page that GET answers with `response`."""
     name = method.upper()
     if name == "GET":
         return response
@@ -188,5 +188,5 @@ def content_type(name: str, body: bytes = b"") -> str:
 
 @cache
 def _standard_types() -> dict[str, str]:
-    """Python's own table; what the machine's files would add to it is left out."""
+    """Python's own table, without additions from files of the machine."""
     return MimeTypes().types_map[True]

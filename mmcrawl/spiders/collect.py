@@ -162,7 +162,7 @@ class CollectSpider(Args[CollectParams], Spider):
     _renewed: float = 0.0
 
     async def start(self) -> AsyncIterator[Any]:
-        """Ask for what waits, as long as any does or the crawl runs."""
+        """Request what waits, as long as anything does or the crawl runs."""
         if self._refused is not None:
             raise self._stopped(self._refused)
         for call, seconds in ((self._tick, _TICK), (self._say_progress, _LINE)):
@@ -308,7 +308,7 @@ class CollectSpider(Args[CollectParams], Spider):
         await run_in_thread(self._work.add, self._found.since(since))
 
     async def _taken(self) -> list[Download]:
-        """Take files, if there is room for many more; keep those that had come wholly before.
+        """Take files, if there is room for many more; keep those that were already complete.
 
         None only if no other waits.
         """
@@ -326,7 +326,7 @@ class CollectSpider(Args[CollectParams], Spider):
         return taken
 
     def _fetch_player(self) -> None:
-        """Have the next player's medium fetched, one at a time."""
+        """Fetch the media of the next player, one at a time."""
         if self._failure is not None:
             raise self._failure
         if self._player is None and self._work.players_wait and not self._is_stopping:
@@ -420,7 +420,7 @@ class CollectSpider(Args[CollectParams], Spider):
         return bool(self._problem) or engine is None or not engine.running
 
     def _tick(self) -> None:
-        """Break off what is under way when it is to stop; else give a sign of life."""
+        """Abort requests in progress when the spider is to stop; otherwise send a heartbeat."""
         if self._is_stopping:
             self._work.is_stopped = True
             for download in [*self._downloads]:

@@ -61,7 +61,7 @@ _MOST_PLAYLISTS = 5  # that lead to one another, redirects included
 
 
 class PageReading:
-    """Has each page parsed and cut into blocks, once, beside the crawl.
+    """Parses each page and cuts it into blocks, once, in a separate process.
 
     Links know the kind of the block around them before anything else sees the page. With
     MMCRAWL_BLOCKS=off no page is cut; one of more than 4 MB, which would keep others waiting, and
@@ -81,7 +81,7 @@ class PageReading:
         crawler.signals.connect(self._close, signals.spider_closed)
 
     def start(self) -> None:
-        """Begin to load what reads pages; see :meth:`PageReader.start`."""
+        """Start the reader of pages; see :meth:`PageReader.start`."""
         self._reader.start()
 
     async def _close(self) -> None:
@@ -138,7 +138,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def made_afresh(self) -> bool:
-        """Whether each run begins anew, with no other to go on with."""
+        """Whether each run starts over, with none to continue."""
         return self.args.made_afresh
 
     @property

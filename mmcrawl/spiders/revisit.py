@@ -54,7 +54,7 @@ _META: dict[str, Any] = {"dont_redirect": True, "handle_httpstatus_all": True}
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A visit that is due, and what it is compared with."""
+    """A visit that is due, and the version it is compared with."""
 
     due: Due
     last: Version
@@ -175,7 +175,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
                     yield request
 
     async def needed(self, response: Response, one: Requisite) -> AsyncIterator[Any]:
-        """Have archived what a page needs to be seen, and ask for what that needs."""
+        """Archive a requisite, and request what it needs itself."""
         capture = capture_of(response, one.url)
         size = len(capture.body)
         if why := unfit(capture) or ("" if self._queue.accept(one, size) else "too large"):
@@ -230,7 +230,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         return CloseSpider("store_error")
 
     def _plans(self) -> list[_Plan]:
-        """Find out what is due; runs in a thread."""
+        """Find the visits that are due; runs in a thread."""
         # Opened for writing: which versions changed in what is found once, and noted there.
         from mmcrawl.archive.opening import open_archive  # slow to load
 
@@ -241,7 +241,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         return [_Plan(item, archive.get(item.url)) for item in found[: self.args.limit or None]]
 
     def _chosen(self, archive: "Archive") -> Iterator[Due]:
-        """Yield what is to be visited now; keep when the first of the others is."""
+        """Yield the visits that are due now; save the time of the next one."""
         named = self.args.due if self.args.due != ALL else ""
         only = archive.get(named).url if named else ""
         now = time() if self.args.due_at is None else self.args.due_at
@@ -282,7 +282,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
     async def _needed(
         self, capture: Capture, last: Version | None = None, by: Requisite | None = None
     ) -> list[Request]:
-        """Return requests for what a page or style sheet needs that the archive has not.
+        """Return requests for requisites of a page or style sheet that the archive lacks.
 
         Args:
             last: The version before, of a page.
@@ -304,7 +304,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         return list(self._requests())
 
     def _lacking(self, capture: Capture, last: Version | None) -> list[str]:
-        """Return what is needed that the archive has not; runs in a thread.
+        """Return the requisites that the archive lacks; runs in a thread.
 
         If the page is the same as before, or the archive has nothing of what it needed then, it is
         nothing.
@@ -322,7 +322,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         return [url for url in named if url not in known]
 
     def _requests(self) -> Iterator[Request]:
-        """Yield requests for what waits in the queue, as far as there is room for it."""
+        """Yield requests for what waits in the queue, as far as there is room."""
         while one := self._queue.take(lambda _: True):
             yield Request(
                 one.url,

@@ -80,7 +80,7 @@ class Lexicon:
             return None
 
     def key(self, word: str) -> str | tuple[str, ...]:
-        """What `word` is matched by; words with equal keys are the same word.
+        """The key of `word`; words with equal keys are the same word.
 
         Raises :class:`~mmcrawl.errors.TopicError` for what cannot be a word of a lexicon.
         """

@@ -61,7 +61,7 @@ def counted(number: int, what: str) -> str:
 
 
 def time_left(count: int, per_second: float) -> str:
-    """Return how long what waits takes at a speed.
+    """Return the time left at a speed.
 
     >>> time_left(600, 2.0), time_left(5, 2.0)
     ('about 5 min left', 'less than 1 min left')

@@ -378,7 +378,7 @@ def keep_words(name: str, text: str) -> None:
 
 
 def own_words(name: str) -> str:
-    """What the file of the user's own words holds, "" if there is none."""
+    """The contents of the file of the user's own words, "" if there is none."""
     path = words_file(name)
     return decode(path.read_bytes(), str(path)) if path.is_file() else ""
 

@@ -180,7 +180,7 @@ class PageModel:
 
 
 def dampened(count: float) -> float:
-    """Return what a term counts for that stands so often on a page: 1 + ln(count) from 1 on.
+    """Return the weight of a term that occurs `count` times on a page: 1 + ln(count) from 1 on.
 
     >>> dampened(0.5), dampened(1.0)
     (0.5, 1.0)

@@ -206,7 +206,7 @@ class BooleanModel(_Scaled):
         return {"largest": self.largest}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state` gave; :class:`KeyError` or :class:`ValueError` otherwise."""
+        """Restore what :meth:`state` returned, else :class:`KeyError` or :class:`ValueError`."""
         self.largest = float(state["largest"])
 
 
@@ -295,7 +295,7 @@ class VectorSpaceModel(_Scaled):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state` gave; :class:`KeyError` or :class:`ValueError` otherwise."""
+        """Restore what :meth:`state` returned, else :class:`KeyError` or :class:`ValueError`."""
         words = {str(word): int(count) for word, count in state["words"].items()}
         documents = int(state["documents"])
         if any(not 0 < count <= documents for count in words.values()):

@@ -71,7 +71,7 @@ def change_records(store: Store, kind: str, change: Change) -> set[str]:
 def _not_replaced(
     store: Store, kind: str, before: Mapping[str, Document], changed: Mapping[str, Record]
 ) -> set[str]:
-    """Put records in place of those that were read; return which are others by now."""
+    """Replace records that are still as read; return those that have changed."""
     edition = secrets.randbits(63)  # of nobody else
     new: dict[str, Document] = {}
     other: dict[str, tuple[list[Condition], Document]] = {}
@@ -172,7 +172,7 @@ class Catalogue:
         return {file: key.partition("/")[0] for key, row in found for file in row["files"]}
 
     def put(self, works: Sequence[tuple[Record, Sequence[str]]]) -> None:
-        """Keep works, each with the marks of its files, in place of all; wholly or not at all."""
+        """Replace all works, each with the marks of its files; as a whole or not at all."""
         before = self._state()
         number = _after(before["number"])
         documents = (
@@ -217,7 +217,7 @@ class Catalogue:
     # -- the state of all -----------------------------------------------------------------------
 
     def revision(self) -> int:
-        """Return a number that grows with whatever is written."""
+        """Return a number that grows with every write."""
         return int(self._state()["revision"])
 
     def number(self) -> int:
@@ -285,7 +285,7 @@ class Catalogue:
         return self.records(CORRECTIONS)
 
     def describe(self, works: Iterable[Described]) -> int:
-        """Keep works in place of the former ones, under the ids they had; return how many."""
+        """Replace the works, keeping the ids they had; return how many."""
         found = [(work, [_mark(key) for key in keys]) for work, keys in works]
         before, moved = self.ids(), {}
         try:
@@ -317,7 +317,7 @@ class Catalogue:
         return len(named)
 
     def correct(self, corrections: Iterable[Correction]) -> int:
-        """Take over corrections; return how many works they are of."""
+        """Import corrections; return the number of works corrected."""
         said = list(corrections)
         known = {one.work for one in said if self.row(one.work) is not None}
 
@@ -373,7 +373,7 @@ def _no_work(id_: str) -> MissingRecordError:
 
 
 def _mark(key: str) -> str:
-    """Return what tells a file from others: addresses may hold what no database takes."""
+    """Return a key of a file: addresses may hold characters that no database accepts."""
     return blake2b(key.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 

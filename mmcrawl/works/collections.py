@@ -95,7 +95,7 @@ class Collections:
                 yield replace(work, tags=member.tags, note=member.note, rating=member.rating)
 
     def create(self, name: str, works: Iterable[str] = ()) -> str:
-        """Make one of some works; return its id."""
+        """Create a collection of some works; return its id."""
         id_ = secrets.token_hex(4)
         made = _checked(Collection(id_, name, members=tuple(map(Member, dict.fromkeys(works)))))
         self.catalogue.change(COLLECTIONS, lambda _: {id_: self._record(made)})
@@ -116,7 +116,7 @@ class Collections:
         )
 
     def add(self, id_: str, works: Iterable[str]) -> None:
-        """Put works at its end; those that are in it stay where they are."""
+        """Append works; those already in it stay where they are."""
         new = dict.fromkeys(works)
 
         def change(one: Collection) -> Collection:
@@ -145,7 +145,7 @@ class Collections:
         self._change(id_, change)
 
     def describe(self, id_: str, work: str, **changed: Any) -> None:
-        """Keep what is said of a work in it: other `tags`, `note` or `rating`."""
+        """Save other `tags`, `note` or `rating` of a work in it."""
 
         def change(one: Collection) -> Collection:
             members = list(one.members)
@@ -208,7 +208,7 @@ def _checked(collection: Collection) -> Collection:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What somebody said of a page."""
+    """An editor's mark of a page."""
 
     topic: str
     url: str
@@ -307,7 +307,7 @@ class Suggestions:
         return sorted((one for one in found if one.accepted is None), key=lambda one: one.at)
 
     def put(self, topic: str, concepts: Iterable[Concept], by: str = "") -> int:
-        """Keep what is handed in; return how much of it is new.
+        """Save suggestions; return how many are new.
 
         What waits already, or was decided before, is left as it is.
         """
@@ -327,7 +327,7 @@ class Suggestions:
         return len(new)
 
     def decide(self, id_: str, *, accepted: bool) -> Suggestion:
-        """Record what was decided; return the suggestion. The oldest above the most are dropped."""
+        """Record a decision; return the suggestion. The oldest beyond the limit are dropped."""
         decided: list[Suggestion] = []
 
         def change(before: Mapping[str, Record]) -> dict[str, Record]:

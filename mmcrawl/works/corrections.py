@@ -128,7 +128,7 @@ def checked(name: str, value: Any) -> Any:
 
 
 def merged(before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is corrected of a work after some more corrections."""
+    """Return the corrections of a work, updated by further ones."""
     both = {**before, **values}
     return {name: value for name, value in both.items() if value is not None}
 

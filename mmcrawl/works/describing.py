@@ -49,7 +49,7 @@ _LONGEST_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class WorksPage:
-    """What a page tells of the works on it.
+    """What a page says of the works on it.
 
     Attributes:
         headline: What its text is headed by, or structured data and Open Graph call it; "" for
@@ -70,7 +70,7 @@ class WorksPage:
 
     @property
     def creator(self) -> str:
-        """Who made it, "" if nothing tells."""
+        """The creator, "" if unknown."""
         return "; ".join(self.facts.authors)[:_LONGEST_NAME]
 
     @property
@@ -80,7 +80,7 @@ class WorksPage:
 
 
 def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource]) -> WorksPage:
-    """Return what a page tells of the works on it."""
+    """Return what a page says of the works on it."""
     lines, said = PageLines.of(page.tree, page.measures), Declared(page.tree)
     licences = LicenceReader(page, lines, url)
     occurrences = OccurrenceReader(page, lines, url, licences).read(resources, said.things)
@@ -124,7 +124,7 @@ class FoundPage:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What besides pages is known.
+    """Sources of facts other than pages.
 
     Attributes:
         file_of: Returns the record of an address in the collection, None where there is none.
@@ -325,7 +325,7 @@ def found_pages(
     *,
     problem: Callable[[str], None] = lambda text: None,
 ) -> Iterator[FoundPage]:
-    """Yield the pages of a crawl with what they tell of their works.
+    """Yield the pages of a crawl with what they say of their works.
 
     A page that is not in the archive, or cannot be read there, is described by what the crawl noted
     of it: its title, and the texts of its links.

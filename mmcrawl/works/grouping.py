@@ -179,7 +179,7 @@ class _Groups:
         self._around: dict[str, str] = {}
 
     def of(self, key: str) -> str:
-        """Return what stands for all of the same set."""
+        """Return the representative of a set."""
         self._around.setdefault(key, key)
         while self._around[key] != key:
             self._around[key] = self._around[self._around[key]]

@@ -49,7 +49,7 @@ CREATE INDEX work_changed ON work (changed_at, place)""",
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a list shows of a work.
+    """A work as lists show it.
 
     Attributes:
         place: In the order in which works were described.
@@ -107,7 +107,7 @@ _NAMES = ", ".join(_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which works are asked for.
+    """A query for works.
 
     Attributes:
         query: Words that title, creator or caption have to hold, all of them.
@@ -198,7 +198,7 @@ class WorkIndex:
     def _correct(
         self, catalogue: Catalogue, said: dict[str, str], before: int, revision: int
     ) -> None:
-        """Read works anew whose corrections are others, and those that were read last.
+        """Read again the works whose corrections have changed, and those that were read last.
 
         A correction may have been seen before its time was written.
         """

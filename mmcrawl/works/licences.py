@@ -67,7 +67,7 @@ _ZERO = re.compile(r"(?<![a-z])cc\s{0,9}[-_]?\s{0,9}(?:0|zero)(?![a-z])")
 
 
 class Named(NamedTuple):
-    """A licence that an address or text names: its code, the address of its text, what said it."""
+    """A licence named by an address or text: its code, the address of its text, its source."""
 
     code: str
     url: str
@@ -183,7 +183,7 @@ def declared_licences(items: Iterable[Thing], page: Declared, url: str) -> Itera
 
 
 def item_licences(item: Thing, url: str) -> tuple[Licence, ...]:
-    """Return what the description of a medium says of its licence."""
+    """Return the licence in the description of a medium."""
     found = [
         licence
         for said in item.texts("license", "licence")
@@ -262,7 +262,7 @@ class LicenceReader:
             yield node, replace(licence, evidence=replace(licence.evidence, block=kind))
 
     def _belief(self, source: str, kind: str, line: str, code: str) -> float:
-        """Return how much is to be believed of what is said in a block of a kind, in a line."""
+        """Return the weight of a statement in a block of a kind, in a line."""
         words = unify(line)
         if _OF_READERS.search(words) and source != "rel-license":
             return 0.4

@@ -37,7 +37,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """What may be done with a work.
+    """The licence of a work.
 
     Attributes:
         code: As SPDX writes it: ``CC-BY-NC-SA-4.0``, ``CC0-1.0``; without a version if none is
@@ -157,7 +157,7 @@ class Work:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """Return what `as_plain` gave."""
+        """Return the work that `as_plain` wrote."""
         licences = (
             Licence(**one | {"evidence": Evidence(**one["evidence"])}) for one in plain["licences"]
         )

@@ -38,7 +38,7 @@ _NAMES = ("title", "aria-label", "alt", "data-title")
 
 @dataclass(slots=True)
 class Occurrence:
-    """What a page says of an address of media; what it does not say is empty.
+    """What a page says of a media address; missing values are empty.
 
     Attributes:
         key: What the addresses of the file have in common.

@@ -53,7 +53,7 @@ _COUNTED = re.compile(r"_=\d+(?:\W|%\w\w)*")  # which player of a page asks, as 
 
 @lru_cache(maxsize=16_384)
 def work_key(url: str) -> str:
-    """Return what the addresses of one file or item have in common.
+    """Return a key that the addresses of one file or item share.
 
     Beside :func:`resource_key`, ``www.`` and the ways to write a player's item are left out.
 

@@ -165,7 +165,7 @@ class AuthorReader:
 
     @cached_property
     def _answers(self) -> list[Thing]:
-        """What readers wrote of the page's subject: a review alone is the page itself."""
+        """Reviews by readers of the page's subject: a single review is the page itself."""
         found = [one for one in self._said.things if any(map(_ANSWERS.search, one[0].types))]
         return [one for one, around in found if around or len(found) > 1]
 

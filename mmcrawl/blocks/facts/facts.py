@@ -30,7 +30,7 @@ _LONGEST_PRICE = 30  # characters
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a page says of itself; what it does not say is "", empty or None.
+    """The facts of a page; missing ones are "", empty or None.
 
     Attributes:
         authors: Names, in the page's order; organisations where no person is named.

@@ -219,7 +219,7 @@ class DateReader:
                     yield Dated(value, "text", text[:100])
 
     def _in_scripts(self) -> Iterator[Dated]:
-        """What scripts are given that draw the page."""
+        """The data given to scripts that draw the page."""
         body = self._said.tree.body
         if (b"ublish" in body or b"reated" in body) and (found := _IN_SCRIPT.search(body)):
             yield from self._dated(found[1].decode("ascii"), "script")

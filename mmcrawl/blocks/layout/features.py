@@ -53,7 +53,7 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
 
 
 class PageFeatures:
-    """What is known of a page, whichever way it is cut into blocks. What is not asked is not found.
+    """The features of a page, however it is cut into blocks; each is computed on demand.
 
     Args:
         tree, measures: The page.
@@ -79,12 +79,12 @@ class PageFeatures:
 
     @cached_property
     def areas(self) -> PageAreas:
-        """What the parts of the page are for."""
+        """The functions of the page's parts."""
         return PageAreas(self.tree, self.measures)
 
     @cached_property
     def headlines(self) -> Headlines:
-        """What is a heading."""
+        """The headings."""
         return Headlines(self.tree, self.measures)
 
     def all(self, name: str) -> Sequence[int]:

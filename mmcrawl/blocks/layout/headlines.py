@@ -25,7 +25,7 @@ _LONGEST_NAMES = 1_000  # characters of a class
 
 
 class Headlines:
-    """What is a heading on a page, and how much it says that it is *the* headline.
+    """The headings of a page, and how likely each is *the* headline.
 
     Attributes:
         title: What the page's ``<title>`` says, "" without one.
@@ -54,7 +54,7 @@ class Headlines:
         return level if all(self._text_level(node, nodes) for node in text_nodes) else 0
 
     def agreement(self, text: str) -> float:
-        """Return how much a text is what the page's title says: 1 is all of one of its parts."""
+        """Return how much a text agrees with the page's title: 1 for all of one of its parts."""
         bare = _bare(text)
         if len(bare) < 2 or not self._bare_title:
             return 0.0

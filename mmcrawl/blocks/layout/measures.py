@@ -47,7 +47,7 @@ _LEAST_THREAD = 500  # characters: many sentences, in any language
 
 
 class DrawnTag:
-    """What start tags say of how their elements are drawn; equal only to itself.
+    """How start tags say their elements are drawn; equal only to itself.
 
     Attributes:
         name: Lower case.
@@ -152,7 +152,7 @@ class Measures:
         return hidden | inside
 
     def total(self, sums: Sums, node: int) -> int:
-        """Return what a node and its subtree hold."""
+        """Return the measures of a node and its subtree."""
         return int(sums[self.tree.after[node]] - sums[node])
 
 

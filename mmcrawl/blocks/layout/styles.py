@@ -138,7 +138,7 @@ class _Part(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What an element must have for the part to be looked at: the rarest thing first."""
+        """The key that an element must have for the part to be examined: the rarest first."""
         if self.id:
             return f"#{self.id}"
         return f".{min(self.classes)}" if self.classes else self.tag
@@ -248,7 +248,7 @@ class _State:
 
 
 class _Element(NamedTuple):
-    """What is known of all elements with one start tag, wherever they stand.
+    """The styles of all elements with one start tag, wherever they stand.
 
     Attributes:
         states: The beginnings of selectors whose last part it matches.
@@ -289,7 +289,7 @@ class _Matcher:
         self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
 
     def element(self, start_tag: DrawnTag) -> _Element | None:
-        """Return what is known of the elements with a start tag; None if it is nothing."""
+        """Return the styles of the elements with a start tag; None if there are none."""
         tag, attributes = start_tag.name, start_tag.attributes
         if tag in (ROOT, TEXT):
             return None
@@ -321,7 +321,7 @@ class _Matcher:
         return found
 
     def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declarations:
-        """Return what the sheets declare for the next element with any states."""
+        """Return the declarations of the sheets for the next element, given any states."""
         innermost = self._innermost
         while self._open and self._open[-1][0] <= node:
             for number, before in reversed(self._open.pop()[1]):

@@ -158,7 +158,7 @@ class ElementRules:
         return share >= _LINK_LIST and crowded[self._after[node]] == crowded[node + 1]
 
     def _in(self, sums: list[int], node: int) -> int:
-        """Return what a node and its subtree hold."""
+        """Return the measures of a node and its subtree."""
         return sums[self._after[node]] - sums[node]
 
 
@@ -284,7 +284,7 @@ def _boundaries(tree: PageTree, rules: ElementRules) -> list[int]:
 
 
 def _cuts(tree: PageTree, measures: Measures, boundaries: list[int]) -> list[Cut]:
-    """Make a cut of all that is shown between two boundaries."""
+    """Return a cut of everything shown between two boundaries."""
     pieces = shown_nodes(tree, measures)
     places = [bisect_right(boundaries, piece) for piece in pieces]
     runs = content_runs(tree, pieces, places)

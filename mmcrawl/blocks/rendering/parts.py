@@ -77,7 +77,7 @@ class CodeBlock:
 
 @dataclass(slots=True)
 class Quote:
-    """What is quoted."""
+    """A quotation."""
 
     blocks: list[Block] = field(default_factory=list)
 
@@ -182,7 +182,7 @@ def stripped(runs: list[Run]) -> list[Run]:
 
 
 def plain_text(inlines: Sequence[Inline]) -> str:
-    """Return what stands in a line without markup."""
+    """Return the text of a line without markup."""
     pieces = []
     for part in inlines:
         match part:

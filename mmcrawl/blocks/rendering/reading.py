@@ -113,7 +113,7 @@ def _kept_texts(measures: Measures, lines: PageLines, kept: NDArray[np.bool_]) -
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a document is read from."""
+    """The source of a document."""
 
     tree: PageTree
     lines: PageLines

@@ -60,7 +60,7 @@ def agreed(question: str) -> bool:
 
 
 def of_which(shown: int, found: int) -> str:
-    """Return how many of what was found are shown, if not all."""
+    """Return how many results are shown, if not all."""
     return f", of which {shown:,} are shown" if shown < found else ""
 
 
@@ -70,7 +70,7 @@ def print_line(console: Console, text: RenderableType) -> None:
 
 
 def cut_off(line: Text) -> Text:
-    """Have a line end with … where the terminal does."""
+    """Cut a line with … at the width of the terminal."""
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
 

@@ -266,7 +266,7 @@ def _diff_record(difference: Difference, shown: Difference) -> dict[str, Any]:
 
 
 def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -> RenderableType:
-    """Return what became of a page, and of each block that is shown.
+    """Return the changes of a page, and of each block shown.
 
     Of what is the same in all but markup there is no line a block, unless `everything` is wished.
     """
@@ -291,7 +291,7 @@ def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -
 
 
 def _headline_lines(difference: Difference) -> Iterator[Text]:
-    """Yield what became of the headlines of a front page, before its many blocks."""
+    """Yield the changes of a front page's headlines, before its many blocks."""
     headlines = difference.headlines
     if headlines is None:
         return
@@ -307,7 +307,7 @@ def _headline_lines(difference: Difference) -> Iterator[Text]:
 
 
 def _diff_summary(difference: Difference) -> list[Text]:
-    """Return one line of what the page as a whole is, and one of its blocks by change and kind."""
+    """Return a line for the page as a whole, and one for its blocks by change and kind."""
     lines = []
     verdict = _VERDICTS.get(difference.verdict, "")
     if difference.verdict == "content" and difference.encoding_changed:

@@ -97,7 +97,7 @@ def _record(index: Search, hit: Hit) -> dict[str, Any]:
 
 
 def forget_purged(archive: Archive, options: Namespace) -> None:
-    """Bring the index up to date, if there is one: it may hold what was purged from the archive."""
+    """Update the index, if there is one: it may hold what was purged from the archive."""
     with open_search(options.uri, archive, read_only=True) as index:
         try:
             if not index.stats().stored_bytes:
@@ -162,7 +162,7 @@ _GROUPS, _URLS = 20, 5  # that are shown
 
 
 def classes(archive: Archive, options: Namespace, console: Console) -> int:
-    """Tell what pages are there for; 1 if a page is damaged."""
+    """Print the classes of pages; 1 if a page is damaged."""
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
     counts: Counter[str] = Counter()
@@ -184,7 +184,7 @@ def classes(archive: Archive, options: Namespace, console: Console) -> int:
 
 
 def duplicates(archive: Archive, options: Namespace, console: Console) -> int:
-    """Find pages that say the same, and keep what was found; 1 if a page is damaged."""
+    """Find pages with the same text, and save the result; 1 if a page is damaged."""
     from mmcrawl.rank.duplicates import find_duplicates
     from mmcrawl.rank.results import save_duplicates
 

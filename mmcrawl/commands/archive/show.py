@@ -83,7 +83,7 @@ def _facts(
 
 
 def _new(anew: StoredAnew) -> str:
-    """Return what was stored anew for a version, in the paper's terms."""
+    """Return what was new in a version, in the paper's terms."""
     layout = ", and the layout" if anew.new_layout else ""
     return f"{len(anew.new)} of {anew.blocks} blocks, {anew.new_bytes:,} bytes{layout}"
 

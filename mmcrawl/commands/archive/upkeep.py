@@ -141,13 +141,13 @@ def check_export(options: Namespace) -> None:
 
 
 def check_import(options: Namespace) -> None:
-    """Look at the files before an archive is made: a name that was misspelt leaves none behind."""
+    """Check the files before creating an archive: a misspelt name then leaves none behind."""
     for name in options.args:
         os.stat(os.path.expanduser(name))
 
 
 def import_warc(archive: Archive, options: Namespace, console: Console) -> int:
-    """Take in WARC files; 1 if something in them is left out for what it is."""
+    """Import WARC files; 1 if something in them is left out for what it is."""
     from mmcrawl.archive.warc.importing import import_warc
 
     paths = [os.path.expanduser(name) for name in options.args]

@@ -226,7 +226,7 @@ def _console() -> Console:
 
 
 def _leaving(spider: Spider) -> list[str]:
-    """Return what of a spider's arguments may leave links out that were found."""
+    """Return the arguments of a spider that may leave out links that were found."""
     args = getattr(spider, "args", None)
     links = getattr(args, "links", ALL)
     return ["a rule"] * bool(getattr(args, "rules", "")) + [f"links={links}"] * (links != ALL)

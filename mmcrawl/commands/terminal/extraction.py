@@ -38,7 +38,7 @@ _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of each page."""
+    """The requested output of each page."""
 
     form: Form
     encoding: str = ""
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What became of a page: its content as text, or what is wrong with it."""
+    """The result for a page: its content as text, or what is wrong with it."""
 
     page: str
     text: str
@@ -94,7 +94,7 @@ def extracted(page: PageFile, wanted: Wanted) -> Extracted:
 def extract(
     names: Sequence[str], opts: argparse.Namespace, say: Callable[[object], None]
 ) -> Callable[[], int]:
-    """Check what was asked for; return what does it, which returns an exit code."""
+    """Check the options; return a function that does the work and returns an exit code."""
     pages = PageFiles(names, opts.url, say)
     folder = Path(opts.output).expanduser() if opts.output else None
     if folder is not None:
@@ -129,7 +129,7 @@ def _extract(
 
 
 def _over(pages: PageFiles, wanted: Wanted) -> Iterator[Extracted]:
-    """Yield what becomes of each page, in order; few are in memory at once."""
+    """Yield the result of each page, in order; few are in memory at once."""
     if pages.single:
         for page in pages:
             yield extracted(page, wanted)
@@ -169,7 +169,7 @@ def write_out(text: str) -> None:
 
 
 def _into(folder: Path, form: Form) -> Callable[[Extracted], None]:
-    """Return what writes a file for each page."""
+    """Return a function that writes a file for each page."""
     folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
 
@@ -194,7 +194,7 @@ def _file_name(page: str, taken: set[str]) -> str:
 
 
 def run(words: Sequence[str]) -> int | None:
-    """Do what was typed behind ``mmcrawl blocks``, if it asks for contents of files.
+    """Run ``mmcrawl blocks``, if it asks for contents of files.
 
     Returns:
         The exit code; None if it is for the command of that name, which fetches and draws.
@@ -216,7 +216,7 @@ def run(words: Sequence[str]) -> int | None:
 
 
 def _ended(opts: argparse.Namespace) -> int:
-    """Do what was asked for; return the exit code, with a sentence for what went wrong."""
+    """Run the request; return the exit code, with a sentence for an error."""
     from mmcrawl.commands.terminal.telling import broken_off_in_time, complain
 
     def say(problem: object) -> None:

@@ -30,7 +30,7 @@ class NoPageError(MmcrawlError):
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """Where a page is, or the page itself."""
+    """The place of a page, or the page itself."""
 
     name: str  # what it is called: its path as given, or its address
     path: Path | None = None  # of its file; None where `body` is the page
@@ -53,7 +53,7 @@ class PageFile:
 
 
 def is_address(name: str) -> bool:
-    """Whether what was named is an address of the web and no file."""
+    """Whether a name is a web address and no file."""
     return name.lower().startswith(("http://", "https://")) and not os.path.exists(name)
 
 
@@ -69,7 +69,7 @@ def page_problem(body: bytes, content_type: str = "") -> str:
 
 
 class PageFiles:
-    """The pages of what was named.
+    """The pages in the files named.
 
     Attributes:
         single: Whether one page was named, by itself.

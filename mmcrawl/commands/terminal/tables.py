@@ -35,7 +35,7 @@ _SHORT_NAMES = {kind: kind for kind in KINDS} | {"animation": "swf", "simulation
 
 @dataclass(frozen=True, slots=True)
 class Progress(Totals):
-    """Where a crawl stands, and how fast it goes."""
+    """The progress of a crawl, and its speed."""
 
     pages_per_second: float = 0.0  # over the last seconds
     most_pages: int = 0  # where it ends at the latest, 0 for no limit
@@ -43,7 +43,7 @@ class Progress(Totals):
 
     @property
     def time_left(self) -> str:
-        """How long it takes at this speed for what waits now; new links make it longer."""
+        """The time left for the waiting links at this speed; new links add to it."""
         if not self.pages_per_second:
             return ""
         left = self.waiting
@@ -63,7 +63,7 @@ class Archived:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a crawl came to.
+    """The result of a crawl.
 
     Attributes:
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
@@ -272,7 +272,7 @@ def sentence(message: str) -> str:
 
 
 def facts_table(facts: Iterable[tuple[RenderableType, ...]]) -> Table:
-    """Return names and what is known by them, a row each."""
+    """Return names and values, a row each."""
     table = plain_table(Column(style="dim", no_wrap=True), folded(""), header=False)
     for row in facts:
         table.add_row(*row)

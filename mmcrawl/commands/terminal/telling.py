@@ -30,13 +30,13 @@ _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 
 def complain(command: str, problem: object) -> None:
-    """Say what is wrong with what a command was given, or what it found, on one line."""
+    """Print on one line what is wrong with a command's input, or with what it found."""
     room = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line that is drawn anew may stand there
     print(f"{room}{program()} {command}: {printable(as_called(str(problem)))}", file=sys.stderr)
 
 
 class Telling:
-    """Says on standard error what a command does, while it does it; nothing of what is quick.
+    """Prints a command's progress on standard error; nothing for quick work.
 
     What is written to standard output meanwhile says enough: on a terminal the line makes room.
 
@@ -72,7 +72,7 @@ class Telling:
             sys.stdout = self._stdout
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Tell how much of something is done; a total of 0 is not known."""
+        """Show how much is done; a total of 0 is unknown."""
         doing = _DOING.get(what, what)
         self._count = {doing: f": {done:,} of {total:,}" if total else f": {done:,}"}
         self.what = doing
@@ -93,7 +93,7 @@ class Telling:
                 print(line, file=sys.stderr, flush=True)
 
     def _make_room(self) -> None:
-        """Take the line away, for a while."""
+        """Remove the line for a while."""
         self._began = monotonic() if not self._over.is_set() else self._began
         if self._drawn:
             self._drawn = False
@@ -114,7 +114,7 @@ class _Noticed:
 
 @contextmanager
 def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM break off what a command does, within two seconds.
+    """Let Ctrl-C and SIGTERM stop a command within two seconds.
 
     They raise KeyboardInterrupt, once, so that what is half made can be removed. Code that is not
     Python's does not hear it, as compression for many seconds, and removing may take its time: the

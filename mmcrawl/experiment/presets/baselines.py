@@ -84,7 +84,7 @@ class Gdom:
         return content, content + [range(node, tree.after[node]) for node in texts]
 
     def _content(self, tree: PageTree, measures: Measures) -> list[Run]:
-        """Return what a reader sees: of owner 0 what is left, of owner 1 what was removed."""
+        """Return what a reader sees: owner 0 for what is left, owner 1 for what was removed."""
         removed = self._removed(tree, measures)
         for node in range(1, len(tree)):
             removed[node] = removed[node] or removed[tree.parents[node]]
@@ -252,7 +252,7 @@ class Ypm:
 
 
 class _Page:
-    """Where on a page each node is, how large, and what it looks like as far as it says."""
+    """The place, size and declared look of each node of a page."""
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self.tree = tree

@@ -42,7 +42,7 @@ Ranges = list[range]
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page, and what its parts are.
+    """A page with its labels.
 
     Attributes:
         half: "develop" if methods were made with it, "judge" if not; "" where there are no halves.

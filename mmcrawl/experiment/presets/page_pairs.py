@@ -262,7 +262,7 @@ class Judgement:
 def judge(
     pair: PagePair, pages: Sequence[bytes], archive: Archive, method: str, level: int
 ) -> Judgement:
-    """Have an archive compare the pages of a pair, and compare that with the labels."""
+    """Let an archive compare the pages of a pair, and compare the result with the labels."""
     url = f"http://{pair.site}/{pair.times[0]}-{pair.times[1]}/{method}-{level}"
     old, new = (
         archive.store(

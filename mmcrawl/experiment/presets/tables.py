@@ -37,7 +37,7 @@ def percent(share: float | None) -> str:
 
 
 def reserve(out: Path, others: Sequence[str] = ()) -> None:
-    """Make the folder that tables go to, or take one that held tables of before.
+    """Create the folder for tables, or use one that holds earlier tables.
 
     Raises:
         ExperimentError: it holds other files, or cannot be made.

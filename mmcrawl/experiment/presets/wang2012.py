@@ -106,7 +106,7 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
 
 
 def method_of(name: str) -> Keep:
-    """Return what tells which nodes of a page a method keeps."""
+    """Return a function of which nodes of a page a method keeps."""
     if name in FILTERS:
         return _kept_by_filter(name)
     make_partitioner(name)
@@ -114,7 +114,7 @@ def method_of(name: str) -> Keep:
 
 
 def kept_by_kinds(method: str) -> Keep:
-    """Return what tells which nodes are in blocks of the topic, and of related links."""
+    """Return a function of which nodes are in blocks of the topic, and of related links."""
     method = method if ":" in method else f"{method}:kinds=rules"
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
@@ -140,7 +140,7 @@ def _kept_by_filter(name: str) -> Keep:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What of a page was kept: (kept, all) characters or links."""
+    """The kept part of a page: (kept, all) characters or links."""
 
     page: LabelledPage
     noise_text: tuple[int, int]

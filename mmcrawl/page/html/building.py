@@ -125,7 +125,7 @@ class TreeBuilder:
                 places[:] = array(places.typecode, (self._unit * place for place in places))
 
     def _read(self, tokens: list[bytes]) -> None:  # noqa: PLR0912, PLR0915 (a call a token is dear)
-        """Put tokens into the table."""
+        """Add tokens to the table."""
         tags, parents, after, stack = self.tags, self.parents, self.after, self._stack
         starts, inner_starts = self.starts, self.inner_starts
         inner_ends, ends, texts = self.inner_ends, self.ends, self.texts
@@ -240,7 +240,7 @@ class TreeBuilder:
         self._open[tag] += 1
 
     def _before(self, tag: str, start: int) -> None:
-        """End what a start tag ends without saying so."""
+        """End the elements that a start tag ends implicitly."""
         stack, opened = self._stack, self._open
         if opened.get("head") and tag not in HEAD_TAGS and tag != "head":
             self._end_implied(frozenset({"head"}), frozenset(), start)
@@ -316,7 +316,7 @@ class TreeBuilder:
         return False
 
     def _end_link(self, start: int, end: int) -> None:
-        """End the open link, and with it what began inside of it and was not ended."""
+        """End the open link, and the open elements inside it."""
         tags, stack = self.tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
@@ -350,7 +350,7 @@ class TreeBuilder:
 
 
 def _kind_of(key: bytes) -> _Kind:
-    """Return what a token is that begins so."""
+    """Return the kind of a token, by its beginning."""
     name = NAME.match(key)
     if name is None:
         return _NO_TAG if key[1:2] in (b"!", b"?", b"/") else _STRAY

@@ -140,7 +140,7 @@ def _in_header(content_type: str | None) -> str | None:
 
 
 def _in_meta(body: bytes) -> str | None:
-    """Return what a meta tag or an XML declaration says, as browsers read on from there."""
+    """Return the encoding that a meta tag or an XML declaration names, as browsers read it."""
     label = _META_LABEL.search(_COMMENT.sub(b"", body))
     declared = _by_label(label[1].decode("ascii", "replace")) if label else None
     # It could not have been read if it were in UTF-16.
@@ -173,7 +173,7 @@ def _overruled(body: bytes, declared: str, valid_utf8: bool) -> str | None:
 
 
 def _in_place_of_utf8(body: bytes) -> str | None:
-    """Return what bytes are that are declared as UTF-8 and no UTF-8, or None for broken UTF-8."""
+    """Return the encoding of bytes declared as UTF-8 that are not; None for broken UTF-8."""
     characters = sample_characters(body, UTF8)
     errors = characters.count("\ufffd")
     # In another encoding hardly a character is valid; one broken byte is no other encoding.
@@ -183,7 +183,7 @@ def _in_place_of_utf8(body: bytes) -> str | None:
 
 
 def _is_surely_utf8(body: bytes) -> bool:
-    """Whether no text of another encoding is valid UTF-8 by chance."""
+    """Whether bytes are too many to be valid UTF-8 by chance."""
     sample = body[:_SAMPLE]
     return len(_UTF8_LONG.findall(sample)) >= 3 or len(_UTF8_SHORT.findall(sample)) >= 6
 

@@ -200,7 +200,7 @@ def _chinese_share(body: bytes, encoding: str) -> float:
 
 
 def _rare_weight(character: str, encoding: str) -> float:
-    """What a character not in the table is worth: its code page row orders it by use."""
+    """The weight of a character that is not in the table: code page rows are ordered by use."""
     if character == "\ufffd":
         return -1.0
     row = character.encode(encoding, "replace")

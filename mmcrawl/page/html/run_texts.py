@@ -45,7 +45,7 @@ class RunTexts:
 
     @cached_property
     def starts(self) -> NDArray[np.int32]:
-        """Where each text begins among all, and what is behind the last."""
+        """The position of each text in the string, and the end of the last."""
         starts = np.zeros(self._count + 1, dtype=np.int32)
         if self._count:
             points = _points(self._joined)

@@ -61,7 +61,7 @@ _SLICE = 10_000  # runs of text
 
 @dataclass(frozen=True, slots=True)
 class MarkupView:
-    """What to tokenize in place of a body, and how to come back.
+    """A view of a body for the tokenizer, and the way back to its bytes.
 
     Attributes:
         markup: The bytes to tokenize.
@@ -267,7 +267,7 @@ class PageTree:
         return between if between.isspace() else ""
 
     def raw_content(self, node: int) -> str:
-        """Return what stands between the tags of a raw element (script, style, title, …)."""
+        """Return the text of a raw element (script, style, title, …)."""
         start, end = self.inner_starts[node], self.inner_ends[node]
         return self._decoded(start, end, escaped=self.tags[node] in _ESCAPABLE)
 

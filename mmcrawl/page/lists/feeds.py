@@ -52,7 +52,7 @@ _ADDRESSES = ("xmlurl", "htmlurl", "url")
 
 
 def read_feed(body: bytes, url: str) -> Listing:
-    """Return what a feed names; never raises, whatever the bytes.
+    """Return the entries of a feed; never raises, whatever the bytes.
 
     What its entries enclose, or show in their text, are media of the pages that they are of; of an
     entry that is of no page they are the feed's.
@@ -112,7 +112,7 @@ def _bounded(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _base(head: bytes, url: str) -> Resolver:
-    """Return what resolves the addresses of a feed, given what stands before its first entry."""
+    """Return a resolver for the addresses of a feed, given its part before the first entry."""
     for base in _BASE.findall(head[: 64 * 1024]):
         target = Resolver(url, "utf-8")(base.decode("utf-8", "replace"))
         url = target.url if target is not None else url
@@ -134,7 +134,7 @@ def _title(entry: Entry) -> str:
 
 
 def _page_of(entry: Entry, resolve: Resolver) -> Target | None:
-    """Return the page that an entry is of: its link, else what it is known by."""
+    """Return the page of an entry: its link, or its id."""
     found = [
         target
         for one in entry.all("link")
@@ -228,7 +228,7 @@ def _date(entry: Entry) -> str:
 
 
 def _of_json(body: bytes) -> Iterator[Entry]:
-    """Yield what a JSON feed says (jsonfeed.org, version 1.1), as the elements of others say it."""
+    """Yield a JSON feed (jsonfeed.org, version 1.1) in the form of elements of other feeds."""
     try:
         told = json.loads(as_utf8(body))
     except (ValueError, RecursionError):

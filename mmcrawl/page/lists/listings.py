@@ -41,7 +41,7 @@ _SECONDS = re.compile(r"(\d{1,6})(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a sitemap or a feed names.
+    """The contents of a sitemap or a feed.
 
     Attributes:
         page: the listing as a page: its links with their descriptions, and their media.
@@ -57,7 +57,7 @@ def listed_link(url: str, words: str, tag_path: str, media: tuple[MediaResource,
 
 
 def listing_kind(body: bytes) -> Kind | None:
-    """Return what a body is by its first element, None for none of these.
+    """Return the kind of a body by its first element, None for none of these.
 
     A text of addresses is a `list`, which counts only where a sitemap was asked for.
 
@@ -82,7 +82,7 @@ def is_json_feed(body: bytes) -> bool:
 
 
 def unpacked(body: bytes) -> bytes:
-    """Return what a gzip file holds, all of its members; of any other file the file itself.
+    """Return the contents of a gzip file, all members; any other file is returned as it is.
 
     One that is packed twice is unpacked twice. Of a file that is damaged or cut off what can be
     unpacked counts.
@@ -119,7 +119,7 @@ class Unpacking:
         self._is_plain = False
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield what bytes hold, at most 1 MB at once."""
+        """Yield unpacked bytes, at most 1 MB at once."""
         if self._inflate is None and not self._is_plain:
             self._is_plain = not data.startswith((b"\x1f", b"\x78"))
             self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
@@ -140,7 +140,7 @@ class Unpacking:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing at the end of what came."""
+        """Whether nothing is missing at the end."""
         return self._inflate is None or self._is_plain or self._inflate.eof
 
 
@@ -216,7 +216,7 @@ def read_cdx(body: bytes, url: str) -> Listing:
 
 
 def _capture(line: str) -> tuple[str, str, str]:
-    """Return address, media type and status of a capture; "" for what is not told."""
+    """Return address, media type and status of a capture; "" for what is missing."""
     fields = line.split(" ", 2)
     if len(fields) == 3 and fields[2].startswith("{"):
         try:
@@ -234,7 +234,7 @@ _EMBEDDED = frozenset({"video", "rich"})
 
 
 def read_oembed(body: bytes, url: str) -> Page:
-    """Return what is embedded of a page: its media, with the title.
+    """Return what oEmbed says of a page: its media, with the title.
 
     Raises:
         ListingError: it is no oEmbed, or embeds no medium.

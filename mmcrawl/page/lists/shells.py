@@ -88,7 +88,7 @@ _IMAGE = re.compile(rb"<(?:img|svg|canvas)\b", re.IGNORECASE)
 
 
 def contents_of(page: Page, body: bytes) -> str:  # noqa: PLR0911
-    """Return what a page consists of, in a few words.
+    """Return the contents of a page in a few words.
 
     Args:
         page: Parsed from the body; it has neither links nor media.

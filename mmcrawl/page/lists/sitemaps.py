@@ -42,7 +42,7 @@ def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
 
 
 def read_sitemap(body: bytes, url: str) -> Listing:
-    """Return what a sitemap, or an index of sitemaps, names.
+    """Return the contents of a sitemap, or of an index of sitemaps.
 
     A sitemap may name sitemaps among its pages. The pages of an entry in other languages are links
     too; its videos are media of its page.
@@ -71,7 +71,7 @@ def read_sitemap(body: bytes, url: str) -> Listing:
 
 
 def read_list(body: bytes, url: str) -> Listing:
-    """Return what a sitemap that is a text names: an address a line.
+    """Return the contents of a sitemap that is a text: an address a line.
 
     Raises:
         ListingError: it is larger than the standard allows, or no address can be read from it.
@@ -92,7 +92,7 @@ def read_list(body: bytes, url: str) -> Listing:
 
 
 class _Named:
-    """What a sitemap names, each address once."""
+    """The contents of a sitemap, each address once."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -60,7 +60,7 @@ START, TEXT, END = "start", "text", "end"
 
 
 class Event(NamedTuple):
-    """What comes next in a file.
+    """The next piece of a file.
 
     Attributes:
         kind: `START`, `TEXT` or `END`. Each start has its end.
@@ -96,7 +96,7 @@ def as_utf8(body: bytes) -> bytes:
 
 
 def xml_events(utf8: bytes, entries: frozenset[str] = frozenset()) -> Iterator[Event]:
-    """Yield what a file consists of.
+    """Yield the pieces of a file.
 
     Args:
         utf8: The file, as `as_utf8` returns it.
@@ -257,7 +257,7 @@ def _referred(reference: re.Match[str]) -> str:
 
 @dataclass(slots=True)
 class Entry:
-    """An element with what stands in it, bounded.
+    """An element with its contents, of bounded size.
 
     Attributes:
         name, prefix, attributes: As of `Event`.
@@ -285,7 +285,7 @@ class Entry:
 
     @property
     def content(self) -> bytes:
-        """What it holds as written, in UTF-8."""
+        """Its contents as written, in UTF-8."""
         return self.source[self.begin : self.end]
 
     def walk(self) -> Iterator[Entry]:

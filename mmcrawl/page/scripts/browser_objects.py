@@ -132,7 +132,7 @@ class PageBrowser:
         self.run = self._evaluator.run
 
     def loaded(self) -> None:
-        """Walk what waits until the page is loaded."""
+        """Walk the code that waits until the page is loaded."""
         for function, certain in self._at_load:
             self._evaluator.is_certain = certain
             self._evaluator.begin(function)
@@ -262,7 +262,7 @@ class PageBrowser:
         return made
 
     def _insert(self, element: Any, *_: Any) -> Any:
-        """Take an element that a script puts into the page."""
+        """Handle an element that a script adds to the page."""
         if isinstance(element, _Thing) and element.node is not None:
             self._write(html.tostring(element.node, encoding="unicode"))
             self._evaluator.call(element.get("text", UNKNOWN))

@@ -96,7 +96,7 @@ class Evaluator:
         self.is_certain = before
 
     def call(self, function: Any, arguments: Sequence[Any] = (), this: Any = None) -> Any:
-        """Call a function, or run code that is a text; return what is known of the result."""
+        """Call a function, or walk code given as a string; return the result if it is known."""
         if isinstance(function, str):
             self.run(function)
         if self._calls >= _MOST_CALLS or not (isinstance(function, Function) or callable(function)):
@@ -121,7 +121,7 @@ class Evaluator:
     # -- statements
 
     def _block(self, nodes: Iterable[Node], scope: Scope) -> str:
-        """Walk statements; return what they ended with: return, throw, break, continue or ""."""
+        """Walk statements; return how they ended: return, throw, break, continue or ""."""
         nodes = list(nodes)
         for node in nodes:
             if node.type == "function_declaration":
@@ -210,7 +210,7 @@ class Evaluator:
                 self._bind(name, values[place] if place < len(values) else None, scope)
 
     def _bind(self, name: Node | None, value: Any, scope: Scope) -> None:
-        """Give names their values, as a declaration or the parameters of a function name them."""
+        """Bind names to values, as in a declaration or the parameters of a function."""
         if name is None:
             return
         match name.type:
@@ -419,7 +419,7 @@ def _inner(node: Node) -> Node | None:
 
 
 def _written(node: Node) -> str:
-    """Return what a piece of a literal stands for."""
+    """Return the value of a piece of a literal."""
     text = _source(node)
     if node.type != "escape_sequence" or text[1:2] not in "xunrtbfv":
         return text.lstrip("\\").strip("\r\n") if node.type == "escape_sequence" else text

@@ -40,7 +40,7 @@ UNKNOWN: Final = _Unknown()
 
 
 class Function(NamedTuple):
-    """A function or a class that a script has made, with what is to be had of it by name."""
+    """A function or a class of a script, with its properties."""
 
     node: Node
     scope: Scope
@@ -67,7 +67,7 @@ class Either(NamedTuple):
 
 
 def type_of(value: Any) -> Any:
-    """Return what `typeof` says."""
+    """Return the result of `typeof`."""
     if value is UNKNOWN:
         return UNKNOWN
     if value is None:
@@ -98,7 +98,7 @@ def text_of(value: Any) -> Any:
 
 
 def result(operator: str, left: Any, right: Any) -> Any:
-    """Return what an operator makes of two values; `UNKNOWN` where that is not known."""
+    """Return the result of an operator on two values; `UNKNOWN` if it is not known."""
     if operator == "+":
         return _sum(left, right)
     plain = all(one is None or isinstance(one, str | int | float) for one in (left, right))

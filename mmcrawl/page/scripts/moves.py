@@ -48,14 +48,14 @@ _LINK = re.compile(rb"<a\b", re.IGNORECASE)
 
 
 class Move(NamedTuple):
-    """Where a browser goes, as it is written, and whether any does."""
+    """The target of a move as written, and whether every browser makes it."""
 
     href: str
     is_certain: bool
 
 
 class Moves:
-    """What of a page may move a browser, noted while it is read."""
+    """Everything on a page that may move a browser, collected while it is read."""
 
     def __init__(self) -> None:
         self._refreshes: list[Move] = []
@@ -64,13 +64,13 @@ class Moves:
         self._is_moved = False
 
     def refresh(self, content: str, *, is_certain: bool = True) -> None:
-        """Take a refresh that the page or its answer asks for."""
+        """Add a refresh requested by the page or its headers."""
         if (found := refresh_in(content)) is not None:
             seconds, href = found
             self._refreshes.append(Move(href, is_certain and seconds <= _AT_ONCE))
 
     def script(self, code: str, mime: str) -> None:
-        """Take an inline script and its declared type."""
+        """Add an inline script and its declared type."""
         if _SCRIPT_TYPES.fullmatch(mime) and len(code) <= _LONGEST_SCRIPT:
             moves = _may_move(code)
             if moves or len(code) <= _LONGEST_HELP:
@@ -78,7 +78,7 @@ class Moves:
             self._is_moved = self._is_moved or moves
 
     def event(self, attributes: Attributes) -> None:
-        """Take what an element does when it is loaded."""
+        """Add the load handler of an element."""
         if (code := attributes.get("onload")) and len(code) <= _LONGEST_SCRIPT:
             self._events.append(code)
             self._is_moved = self._is_moved or _may_move(code)

@@ -35,7 +35,7 @@ class Medium:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What pages of one part of a site have in common."""
+    """The design that pages of one part of a site share."""
 
     design: str  # table, div or html5
     language: str
@@ -66,7 +66,7 @@ class Page:
     extra: str = ""  # HTML put below the text as it is
 
     def reference(self, url: str) -> str:
-        """How this page writes a link: short on old pages, with the host only to other hosts."""
+        """Return a link as this page writes it: short on old pages, with a host only to others."""
         here, there = urlsplit(self.url), urlsplit(url)
         if here.netloc != there.netloc:
             return url
@@ -230,7 +230,7 @@ class _Planner:
         return -1 if at_top else self._dice.pick(inner)
 
     def _styles(self, plots: list[_Plot]) -> tuple[Style, ...]:
-        """How parts of the site look, the oldest last."""
+        """The looks of the parts of the site, the oldest last."""
         words = self._names.words
         root = f"http://{self._host}/"
         nav = [Link(root, words["front"])]

@@ -53,7 +53,7 @@ def prose(language: str) -> dict[str, Prose]:
 
 
 def fill(template: str, language: str, dice: Dice) -> str:
-    """Put names, places and numbers into a sentence; each gap gets its own."""
+    """Fill the gaps of a sentence with names, places and numbers."""
     table = texts(language)
     gaps: dict[str, Sequence[object]] = {
         "{name}": table.names,

@@ -24,7 +24,7 @@ _DCMI = {
 
 
 def dublin_core(work: Work) -> list[tuple[str, str]]:
-    """Return what is known of a work: names of terms and values, without characters XML forbids.
+    """Return a work as terms and values, without characters that XML forbids.
 
     Terms come several times; what is not known is left out. Addresses of files are identifiers,
     that of the best page the source.

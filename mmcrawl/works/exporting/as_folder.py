@@ -56,7 +56,7 @@ class Folder:
 
 @contextmanager
 def _opened(target: Path) -> Iterator[Path]:
-    """Give a folder to be filled: a new one, or one that was written before."""
+    """Give a folder to fill: a new one, or an earlier export."""
     if target.exists() and not (target / _SUMS).is_file():
         raise CollectionError(f"{target} is there and is no folder of mmcrawl; name another one")
     with nullcontext(target) if target.exists() else whole_folder(target) as folder:
@@ -135,7 +135,7 @@ class Stick:
         return self._held.missing + problems
 
     def _entry(self, work: Work, copied: list[tuple[WorkFile, str]]) -> dict[str, Any]:
-        """Return what the page has to know of a work."""
+        """Return the data of a work for the page."""
         page, licence = next(iter(work.pages), None), work.licence
         chapter = self._chapter(work)
         said = (work.title, work.caption[:_LONGEST], work.creator, page.title if page else "")
@@ -197,7 +197,7 @@ class Stick:
         return self._kept_picture(name)
 
     def _take_frames(self, entries: list[dict[str, Any]]) -> None:
-        """Have Chromium, if it is there, take pictures of animations as Ruffle shows them."""
+        """Let Chromium, if installed, take pictures of animations as Ruffle shows them."""
         program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
         index = (self._folder / "index.html").absolute().as_uri()
         taken, left = dict[str, str](), _MOST_FRAMES
@@ -226,7 +226,7 @@ class Stick:
         return name
 
     def _write_ruffle(self) -> bool:
-        """Take Ruffle in if it is there; its programs as scripts, see stick.js."""
+        """Add Ruffle if it is there; its programs as scripts, see stick.js."""
         source = self._shipment.ruffle
         for file in sorted(source.iterdir()) if source else ():
             if file.suffix == ".wasm" and self._is_local:
@@ -260,7 +260,7 @@ def _shot(program: str, address: str, place: Path) -> bool:
 
 
 def _titles(name: str, topic: Topic | None) -> tuple[str, str]:
-    """Return what a topic is called in English and Chinese; keywords, by the first of each word."""
+    """Return the name of a topic in English and Chinese; for keywords, the first word of each."""
     if topic:
         return topic.title_en or topic.title, topic.title
     words = [one.partition("|")[0].strip() for one in re.split("[,，]", name)]

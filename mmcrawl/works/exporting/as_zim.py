@@ -50,7 +50,7 @@ class Zim:
 
 
 def _why_not_written(plan: dict[str, object], made: Path) -> str:
-    """Write a ZIM file; return what is wrong with it, "" if it is written."""
+    """Write a ZIM file; return what failed, "" on success."""
     made.unlink(missing_ok=True)
     said = made.with_name("plan.json")
     said.write_text(json.dumps(plan), encoding="utf-8")
@@ -108,7 +108,7 @@ class _Pages:
         ]
 
     def plan(self) -> dict[str, object]:
-        """Return what the program has to know that writes the file."""
+        """Return the plan for the program that writes the file."""
         language = max(self._languages, key=lambda one: self._languages[one], default="eng")
         name = " ".join(xml_text(self._shipment.name).split()) or "works"
         day = datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat()

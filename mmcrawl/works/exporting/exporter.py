@@ -238,7 +238,7 @@ def _no_file(digest: str) -> BinaryIO:
 
 @dataclass(frozen=True, slots=True)
 class Shipment:
-    """What is exported.
+    """The contents of an export.
 
     Attributes:
         works: In the order they are to appear; iterate over them once.
@@ -354,7 +354,7 @@ def whole_file(
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """Give a folder to be filled, which is at its place wholly at the end, or not at all."""
+    """Give a folder to fill, which appears at its place when complete, or not at all."""
     part = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         yield part
