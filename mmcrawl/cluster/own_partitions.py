@@ -78,7 +78,7 @@ class OwnPartitions:
     ) -> None:
         self._name, self._crawl, self._reporter = name, crawl, reporter
         self._link_model, self._rules, self._clock = link_model, rules, clock
-        _remove_leftovers()
+        _remove_orphans()
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
         self._file = Path(self._folder.name, _SCRATCH)
         self._store = open_store(f"sqlite:///{self._file}")
@@ -414,7 +414,7 @@ class OwnPartitions:
         return db, self._changes.all_of(db, partition)
 
 
-def _remove_leftovers() -> None:
+def _remove_orphans() -> None:
     """Remove the folders of this user's workers that were killed: nobody holds their locks."""
     for lock in Path(tempfile.gettempdir()).glob(f"{FOLDER}*/{_SCRATCH}.lock"):
         with suppress(OSError, Timeout):
