@@ -150,7 +150,7 @@ def fatal_error(error: BaseException | None) -> StoreError | None:
 
     A page may be such that it cannot be fetched, parsed or stored. A store that fails, or a process
     that has no memory, open files, threads or disk left, would lose each page after it as well: the
-    crawl stops with nothing marked, and the same command goes on. The cause may stand behind what
+    crawl stops with nothing marked, and the same command continues. The cause may stand behind what
     was made of it, as "too many open files" behind a connection that failed.
     """
     if isinstance(error, StoreError):

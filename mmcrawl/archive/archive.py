@@ -220,7 +220,7 @@ class Archive:
         return ArchivedPage(version, body, entry.blocks(body, version.encoding))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
-        """Return the blocks of a version in order, each before those inside of it.
+        """Return the blocks of a version in order, each before those inside it.
 
         What is no page is one block of all its bytes.
 

@@ -169,7 +169,7 @@ class UrlRow(_Row):
 
 @dataclass(frozen=True, slots=True)
 class VersionRow(_Row):
-    """A version; what else is known of it stands in its record."""
+    """A version; what else is known of it is in its record."""
 
     _table: ClassVar[str] = "version"
     url: int  # number of the URL
@@ -682,7 +682,7 @@ class Index:
 
 
 def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """Return the segments of a stream in order that stand, and those that others stand in place of.
+    """Return the segments of a stream in order that stand, and those that others replace.
 
     Of two with the same records either may stand; it is the later one.
     """

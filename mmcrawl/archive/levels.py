@@ -52,7 +52,7 @@ _LARGE_PART = 0.2  # of a page
 class LevelChoice:
     """The level for the next version of a URL."""
 
-    level: int  # to cut at, from 1; 0 for what is no page
+    level: int  # to cut at, from 1; 0 if it is no page
     before: int  # level of the last version, or the default for a first visit
     reason: str  # why, as a sentence
 

@@ -1,6 +1,6 @@
 """The life of a block: on which pages it stood, in which versions, from when to when.
 
-And what came anew with each version of a page, in the terms of Song et al. 2008: blocks and layout
+And what is new in each version of a page, in the terms of Song et al. 2008: blocks and layout
 that no version before had.
 
 Heads tell which versions may have a block; of these alone the pages are read. No index is kept:
@@ -41,7 +41,7 @@ class BlockPage:
         since: When it was seen first, in Unix seconds.
         until: When it was seen last.
         gone: When the page was first seen without it after that; None if it is still there.
-        block: As it stands in the last of these versions.
+        block: As it is in the last of these versions.
     """
 
     url: str
@@ -88,8 +88,8 @@ class StoredAnew:
 
     Attributes:
         version: Its number.
-        blocks: How many it has that have none inside of them; None where its blocks, or those of a
-            version before, are not kept, and for what is no page.
+        blocks: How many it has that have none inside them; None where its blocks, or those of a
+            version before, are not kept, and if it is no page.
         new: Which of its blocks were in no version before, by their place in
             :meth:`Archive.blocks_of`; of equal ones the first. Empty where `blocks` is None.
         new_bytes: Of these blocks.

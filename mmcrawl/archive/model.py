@@ -25,9 +25,9 @@ class StoredBlock:
 
     Attributes:
         start, end: Byte range.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
+        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" if it is no page.
         topic: What it is about, in a few words.
-        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
+        level: 1 for a block of the page, n + 1 for one inside a block of level n.
         path: DOM path of the element it was cut from.
         digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
             versions.
@@ -49,7 +49,7 @@ class PageBlocks:
     Attributes:
         method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
         level: From 1.
-        blocks: In order, each before those inside of it; None if it could not be cut, so that it
+        blocks: In order, each before those inside it; None if it could not be cut, so that it
             is not tried again before somebody asks for them.
         encoding: Python codec name that it was read in; "" has the archive find it out.
     """
@@ -122,8 +122,8 @@ class Version:
         digest: SHA-256 of the body, 64 hex digits.
         size: Of the body in bytes.
         language: As the page declares it, else its header, lower case (``zh-cn``), or "".
-        encoding: Python codec name its text is decoded with, "" for what is no page.
-        method, level: How it was cut into blocks; "" and 0 for what is no page.
+        encoding: Python codec name its text is decoded with, "" if it is no page.
+        method, level: How it was cut into blocks; "" and 0 if it is no page.
     """
 
     url: str
@@ -204,7 +204,7 @@ class Stored:
 
 
 def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
-    """Return the blocks that have none inside of them: with the layout between, they are the page.
+    """Return the blocks that have none inside them: with the layout between, they are the page.
 
     Args:
         blocks: Of one version, in the order of :meth:`Archive.blocks_of`.
@@ -237,7 +237,7 @@ class CheckReport:
         urls, versions, segments: How many were examined; versions were rebuilt and compared with
             their digests.
         faults: What was found, damaged segments and then the versions they touch.
-        orphans: What an interrupted write left behind, or one that goes on now in another
+        orphans: What an interrupted write left behind, or one that continues now in another
             process; harmless.
         removed: Orphans that the repair removed.
         completed: Orphans that the repair completed: records without a row, and URLs whose last

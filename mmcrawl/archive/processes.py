@@ -32,7 +32,7 @@ def in_processes(
 
     Args:
         make: A function of a module; it must not fail. If the processes die, for want of memory
-            maybe, it goes on in this one.
+            maybe, it continues in this one.
         given: What can be handed to another process.
         processes: How many to start, from 1.
     """

@@ -226,7 +226,7 @@ class _Rewriter:
 
     def _of_token(self, tag: str, behind_name: int, stop: int) -> Iterator[_Edit]:
         attributes, end = _attributes(self._body, behind_name, self._encoding, stop)
-        if end < 0:  # the file ends inside of a tag: a browser drops it
+        if end < 0:  # the file ends inside a tag: a browser drops it
             return
         yield from self._of_tag(tag, attributes)
         if tag == "style":

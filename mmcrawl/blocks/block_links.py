@@ -48,7 +48,7 @@ class BlockLinks:
     Attributes:
         counts: How many links of each block are looked at.
         bounds: Where those of each begin among all, and what is behind the last.
-        texts: Of each link, as far as it stands in its block.
+        texts: Of each link, as far as it is in its block.
     """
 
     def __init__(

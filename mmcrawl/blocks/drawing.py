@@ -4,7 +4,7 @@ The file has a legend, the list of the blocks, and a frame with a copy of the pa
 block is outlined in the colour of its kind and described on hover. Nothing of the page can act, for
 three reasons, each of which stops most attempts alone:
 
-* the copy is made anew from the page's elements and text (:mod:`mmcrawl.blocks.safe_copy`): it has
+* the copy is rebuilt from the page's elements and text (:mod:`mmcrawl.blocks.safe_copy`): it has
   no scripts, no handlers, no addresses;
 * the frame is sandboxed: no scripts, forms, pop-ups, downloads or refreshes;
 * a content security policy forbids every request, also from the frame, which inherits it: what a
@@ -155,7 +155,7 @@ class _Marks:
 
 
 def _runs(tree: PageTree, nodes: range, shown: list[bool]) -> Iterator[list[int]]:
-    """Yield the largest shown nodes that lie whole inside of a block, by their parents."""
+    """Yield the largest shown nodes that lie whole inside a block, by their parents."""
     whole = []
     node = nodes.start
     while node < nodes.stop:

@@ -318,7 +318,7 @@ def _heading(blocks: PageBlocks, index: int, following: int, found: list[Judgeme
 
 
 def _settle_repeated(blocks: PageBlocks, found: list[Judgement]) -> None:
-    """Make what stands in a bar, too, part of the bars: layouts repeat boxes for narrow screens."""
+    """Make what is in a bar, too, part of the bars: layouts repeat boxes for narrow screens."""
     barred = {blocks.texts[i]: kind for i, kind in enumerate(found) if kind[0] not in KEPT}
     barred.pop("", None)
     for index, (name, _) in enumerate(found):

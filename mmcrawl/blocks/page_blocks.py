@@ -1,7 +1,7 @@
 """The blocks of a page in relation to each other: where each stands, and what it holds.
 
 Everything that the rules for kinds ask about a block, answered from the block and the page. Nothing
-is rendered: the *middle* is the element with most of the text, and *near* it is what stands in the
+is rendered: the *middle* is the element with most of the text, and *near* it is what is in the
 same article, or between the headline and the text.
 """
 
@@ -58,8 +58,8 @@ class PageBlocks:
         chars, text_chars: Visible characters, and those of them outside of links.
         links: How many.
         is_links: Whether links are most of each, or of each short item of several.
-        is_middle: Whether each stands in the middle of the page, or holds it.
-        is_near: Whether each stands in the middle or near it.
+        is_middle: Whether each is in the middle of the page, or holds it.
+        is_near: Whether each is in the middle or near it.
         is_before_middle: Whether each stands before the middle.
         levels: 0, or how deep a heading the block is: see :meth:`Headlines.level`.
         is_topic_page: Whether the page is there for its text.
@@ -283,7 +283,7 @@ class PageBlocks:
         return around if beside < _BOX else 0
 
     def _reach_to_headline(self, middle: int, article: int) -> int:
-        """Return the article, from the headline on, where that stands in no head, to its text."""
+        """Return the article, from the headline on, where that is in no head, to its text."""
         if self.headline < 0 or self.areas[self.headline] == "head":
             return article
         at, node = self._blocks[self.headline].start, middle

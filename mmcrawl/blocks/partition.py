@@ -33,7 +33,7 @@ _MOST_LEARNT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class BlockLink:
-    """A link that stands in a block: its href as written, and the beginning of its text."""
+    """A link that is in a block: its href as written, and the beginning of its text."""
 
     href: str
     text: str
@@ -45,9 +45,9 @@ class Block:
 
     Attributes:
         start, end: Byte range of the page as received.
-        level: 1 for a block of the page, n + 1 for a block inside of one of level n.
+        level: 1 for a block of the page, n + 1 for a block inside one of level n.
         node: The element it was cut from, an index into the page's tree.
-        children: The blocks of the next level that lie inside of it.
+        children: The blocks of the next level that lie inside it.
     """
 
     page: Partition = field(repr=False)
@@ -69,7 +69,7 @@ class Block:
 
     @cached_property
     def nodes(self) -> range:
-        """The nodes of the page's tree that begin inside of the block."""
+        """The nodes of the page's tree that begin inside the block."""
         starts = self.page.tree.starts
         first = bisect_left(starts, self.start, 1)
         return range(first, bisect_left(starts, self.end, first))
@@ -81,7 +81,7 @@ class Block:
 
     @cached_property
     def links(self) -> tuple[BlockLink, ...]:
-        """The links (``a`` and ``area`` with href) that begin inside of the block."""
+        """The links (``a`` and ``area`` with href) that begin inside the block."""
         facts, attributes, stop = self.page.facts, self.page.tree.attributes, self.nodes.stop
         return tuple(
             BlockLink(href.strip(), facts.texts.of_link(node, stop))
@@ -119,7 +119,7 @@ class Partition:
         method: Name of the partitioner, with its options if any were given with it.
         level: Level that was asked for.
         roots: The blocks of level 1, in order.
-        blocks: The blocks that have none inside of them, in order: with the layout between them
+        blocks: The blocks that have none inside them, in order: with the layout between them
             they are the page.
         topics: The rules for their topics.
         kinds: What tells their kinds, "learnt" or "rules".
@@ -147,7 +147,7 @@ class Partition:
         self.blocks = tuple(block for block in self if not block.children)
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield all blocks in order, each before those inside of it."""
+        """Yield all blocks in order, each before those inside it."""
         waiting = list(reversed(self.roots))
         while waiting:
             block = waiting.pop()
@@ -197,7 +197,7 @@ class Partition:
         return self._learnt_kinds() if self.kinds == LEARNT else self._kinds_by_rules()
 
     def ranges(self, blocks: Sequence[Block]) -> list[range]:
-        """Return the nodes that begin inside of each of some blocks."""
+        """Return the nodes that begin inside each of some blocks."""
         starts = np.asarray(self.tree.starts)[1:]
         bounds = [[block.start for block in blocks], [block.end for block in blocks]]
         firsts, stops = (np.searchsorted(starts, np.array(bounds)) + 1).tolist()
@@ -293,7 +293,7 @@ def partition_of(
 
 
 def _check(tree: PageTree, cuts: Sequence[Cut], method: str, level: int) -> None:
-    """Refuse cuts that are not in order, inside of each other, and no deeper than asked for."""
+    """Refuse cuts that are not in order, inside each other, and no deeper than asked for."""
     waiting: list[tuple[Sequence[Cut], int, int, int]] = [(cuts, 0, len(tree.body), 1)]
     while waiting:
         peers, start, end, depth = waiting.pop()
@@ -332,7 +332,7 @@ def partition_record(page: Partition) -> dict[str, Any]:
     pieces before, between and after the innermost blocks; ``blocks``, those of level 1, each with
     ``start`` and ``end`` (bytes of the page as received), ``level``, ``path``, ``kind``, ``score``,
     ``features``, ``topic``, ``text``, ``links`` (``href`` as written, ``text``) and ``children``,
-    the blocks inside of it. A number that is none (not finite) is None.
+    the blocks inside it. A number that is none (not finite) is None.
     """
     roots: list[dict[str, Any]] = []
     siblings = [roots]  # where blocks of each level are added, from level 1 on

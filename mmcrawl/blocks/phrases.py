@@ -1,6 +1,6 @@
 """Short phrases made of the words of a text: algorithms 2 and 3 of Song et al. 2008.
 
-Words are told apart by their stems (Chinese: by the simplified form, cut by jieba), but shown as
+Words are distinguished by their stems (Chinese: by the simplified form, cut by jieba), but shown as
 the text first writes them. Words that adjoin in the text adjoin in the phrase, so that Chinese
 reads as written; where something was left out, or the text has a space, there is one space.
 """
@@ -76,7 +76,7 @@ def _read(line: str) -> Sequence[Word]:
     return words
 
 
-# Blocks lie inside of each other, and menus stand on every page of a site.
+# Blocks lie inside each other, and menus stand on every page of a site.
 _known_words = lru_cache(_KEPT_LINES)(_read)
 
 

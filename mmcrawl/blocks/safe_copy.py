@@ -155,7 +155,7 @@ def _copied(tree: PageTree, node: int, added: str) -> tuple[str, str]:
 
 
 def _in_control(tree: PageTree, node: int) -> bool:
-    """Whether a style sheet stands in a list of choices, which browsers read differently."""
+    """Whether a style sheet is in a list of choices, which browsers read differently."""
     around = tree.tags[tree.parents[node]]
     return around in ("select", "option", "optgroup", "datalist")
 

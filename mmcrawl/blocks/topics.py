@@ -79,7 +79,7 @@ class TopicRules:
 class PageTopics:
     """The topics of the blocks of one page.
 
-    Blocks lie inside of each other: what an element does to the text in it is found once for all
+    Blocks lie inside each other: what an element does to the text in it is found once for all
     of them, in a pass over the page.
 
     Args:
@@ -162,7 +162,7 @@ class _Runs:
         self._containers: list[int] = tree.innermost(tree.having(BLOCK_TAGS)).tolist()
         self._set_by: list[int] = tree.innermost(sets).tolist()
         # Of each run: of the elements since the last one that break the line, the least one that
-        # is hidden inside of an element, by that element.
+        # is hidden inside an element, by that element.
         self._broken: list[int] = []
         if self._nodes:
             broken = np.where(tree.having(_BREAKS), hidden_by, len(tree))[: self._nodes[-1] + 1]
@@ -212,7 +212,7 @@ class _Runs:
         return [" ".join(text.split()) for text in self._tree.texts]
 
     def _setting(self, node: int, start: int, known: dict[int, _Setting]) -> _Setting:
-        """Return the setting inside of an element that sets text, in a block from `start` on."""
+        """Return the setting inside an element that sets text, in a block from `start` on."""
         chain: list[int] = []
         while node >= start and node not in known:
             chain.append(node)

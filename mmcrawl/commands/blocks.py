@@ -172,7 +172,7 @@ def _check_body(name: str, page: ReceivedPage) -> None:
 
 
 def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:
-    """Return the first blocks of a page, those of a level inside of the one before."""
+    """Return the first blocks of a page, those of a level inside the one before."""
     tree = Tree(Text(printable(page.url or name), style="bold"), guide_style="dim")
     branches = [tree]  # of each level the last, from the page on
     blocks = list(page)

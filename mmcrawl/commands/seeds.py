@@ -297,7 +297,7 @@ class SeedCheckSpider(Spider):
             self.checked[seed] = CheckedSeed(seed, DEAD, reason=reason, status=status)
 
     def without_sitemap(self, failure: Failure) -> None:
-        """Leave a sitemap alone that cannot be had."""
+        """Leave a sitemap alone that cannot be fetched."""
 
     def _further(self, seed: str, urls: Sequence[str]) -> Iterator[Request]:
         """Ask for the sitemaps of a seed that were not asked for, up to the bound."""

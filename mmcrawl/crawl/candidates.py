@@ -163,7 +163,7 @@ def _tell_lines(lines: bytes, candidates: Candidates) -> None:
 
 _MOST_HOSTS = 200_000
 _LONGEST_LINE = 4_096  # bytes of a CDX file; at most so many lines are held at once
-_MOST_VOTERS = 100  # sites that are told apart
+_MOST_VOTERS = 100  # sites that are distinguished
 _DOUBT = 2
 
 

@@ -259,7 +259,7 @@ class Judge:
         return self._but_for_aliases(self._test.verdict(url, signs, own), url, digest)
 
     def confirmed(self, verdict: Verdict | None, report: PageReport) -> Verdict:
-        """Return a verdict as it stands when the page is taken in; it is passed if it was not yet.
+        """Return a verdict as it stands when the page is recorded; it is passed if it was not yet.
 
         Media may have turned out to be site-wide meanwhile, or the same page come in under another
         address. A page that was not relevant does not become so.

@@ -62,7 +62,7 @@ class CrawlJob:
     Args:
         store: an open store.
         job: the job in the store; one that has begun continues where it stopped.
-        setup: what it is made of. A job may go on with other links to be followed, and rules.
+        setup: what it is made of. A job may continue with other links to be followed, and rules.
         reporter: makes the reports of pages, and keeps its counts of words with the job; None for
             one of its own.
         seeds: addresses the crawl starts from, in order, if not at all of the setup's. Hosts they

@@ -44,11 +44,11 @@ class ReadPage:
     """The result of reading a page.
 
     Attributes:
-        blocks: Each before those inside of it; None if the page was not cut.
+        blocks: Each before those inside it; None if the page was not cut.
         requisites: Addresses of what it needs to be seen, if they were asked for.
     """
 
-    page: Page  # as parsed; each link knows the kind of the block it stands in, if there are blocks
+    page: Page  # as parsed; each link knows the kind of the block it is in, if there are blocks
     digest: int  # its `page_digest`
     blocks: tuple[StoredBlock, ...] | None = None
     requisites: tuple[str, ...] = ()

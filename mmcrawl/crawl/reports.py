@@ -144,7 +144,7 @@ class Totals:
     waiting: int = 0  # links that may be fetched
     held: int = 0
     patterns: int = 0  # learnt patterns
-    errors: int = 0  # links that could not be had
+    errors: int = 0  # links that could not be fetched
     refused: Mapping[str, int] = field(default_factory=dict)
 
     def as_plain(self) -> dict[str, Any]:

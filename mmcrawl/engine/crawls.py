@@ -207,7 +207,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
 
 
 def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
-    """Refuse to go on with an archive file that has lost all pages the job put there."""
+    """Refuse to continue with an archive file that has lost all pages the job put there."""
     if uri is None or not file_of(uri) or job.job.finished_at is not None:
         return
     name = shown(uri)

@@ -90,7 +90,7 @@ class FailureReport:
 
     Args:
         gives_up: stops the crawl if an error is no fault of the page; returns whether it is.
-        failed: notes that the link cannot be had, given the reason.
+        failed: notes that the link cannot be fetched, given the reason.
         waits: lets the link wait if its host is to be left alone for now; returns whether it is.
         errback: the spider's own, None if it asked for nothing.
     """
@@ -116,7 +116,7 @@ class FailureReport:
         return None
 
 
-# -- Hosts that are left alone because their robots.txt cannot be had, and when it is asked for
+# -- Hosts that are left alone because their robots.txt cannot be fetched, and when it is asked for
 # again
 
 _LONGEST = 3_600.0
@@ -192,7 +192,7 @@ class FreeHosts:
         crawler: Whose downloader and engine.
 
     Attributes:
-        unreachable: Those whose robots.txt cannot be had.
+        unreachable: Those whose robots.txt cannot be fetched.
         left_alone: Whether the last test found no other than these, and each was asked enough.
     """
 

@@ -71,7 +71,7 @@ class PageItem(FetchedPage):
         capture: what the server answered, for the archive.
         rendered: the page as a browser rendered it, for the archive; None if it was not rendered.
         link: number of the link that led to the page; None until the frontier has seen the item.
-        blocks: the blocks of the page, each before those inside of it;
+        blocks: the blocks of the page, each before those inside it;
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
             4 MB, or cutting failed). Set by the blocks pipeline.
         cut: the same as the process that read the page cut them.

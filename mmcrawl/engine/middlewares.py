@@ -279,7 +279,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         """Return the parser of the request's host once there is one; None if all is allowed.
 
         Raises:
-            RobotsUnreachableError: the robots.txt cannot be had for now.
+            RobotsUnreachableError: the robots.txt cannot be fetched for now.
         """
         netloc = urlparse_cached(request).netloc
         unreachable = self._unreachable

@@ -204,7 +204,7 @@ def _tagged(value: Any, place: str, depth: int = 0) -> Any:
     Args:
         value: part of a request.
         place: its name in messages.
-        depth: how many others it stands in.
+        depth: how many others it is in.
     """
     kind = type(value)
     if depth > _DEEPEST:

@@ -105,7 +105,7 @@ class Requisites:
 
     @property
     def pending(self) -> bool:
-        """Whether some wait, or are under way."""
+        """Whether some wait, or are in progress."""
         return bool(self.queue.waiting or self._under_way)
 
     def next(self, is_free: Callable[[str], bool], unreachable: UnreachableHosts) -> Request | None:

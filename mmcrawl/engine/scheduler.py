@@ -55,7 +55,7 @@ ended."""
 class FocusedScheduler(BaseScheduler):
     """Hands out the best waiting link of a host that is free.
 
-    A host is free while it has fewer requests under way than it may have at once; with a delay
+    A host is free while it has fewer requests in progress than it may have at once; with a delay
     between requests that is one. So no request waits behind those of a slow host, and the choice
     is made as late as it can be, and by what all pages have taught but those in the `Window`.
 
@@ -371,7 +371,7 @@ class FocusedScheduler(BaseScheduler):
         return request.replace(errback=errback)
 
     def _next_requisite(self) -> Request | None:
-        """Return a request for what pages need, to a host of which no page is under way."""
+        """Return a request for what pages need, to a host of which no page is in progress."""
         if self.requisites is None:
             return None
         busy = {host_of(request.url) for request in self._under_way.values()}

@@ -24,7 +24,7 @@ from mmcrawl.text.resources import site_of
 #   first that did, the second, the fourth and so on. When that is used up, those that had less
 #   than their share of it go on to that, and new ones are tried while there are few. So names
 #   without end come to an end, in letters or in ids, at every depth. Pages and directories are
-#   told apart, since a site with a thousand pages at its root may have few sections.
+#   distinguished, since a site with a thousand pages at its root may have few sections.
 # * Before that an area falls behind: by a step with 10 pages in vain, with 20, with 40 and so on,
 #   its own ones and those of areas around it, and where very many like it were begun before.
 #

@@ -261,7 +261,7 @@ class Findings:
         return dict(self._counts)
 
     def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
-        """Keep the learnt patterns in place of the former ones; only what changed is written."""
+        """Keep the learnt patterns, replacing the former ones; only what changed is written."""
         kept = {pattern.pattern: pattern for pattern in self.patterns()}
         new = {pattern.pattern: pattern for pattern in patterns}
         changed = [pattern for pattern in new.values() if kept.get(pattern.pattern) != pattern]

@@ -32,10 +32,10 @@ from mmcrawl.store.sqlite_files import no_room
 # They lie in a scratch database of SQLite's that has no name: it stays in memory while it is
 # small, goes to the folder for temporary files (`SQLITE_TMPDIR`, `TMPDIR`, /var/tmp) when it
 # grows, and is gone with the process. What waits is also in the store of the crawl, from where it
-# is read when the crawl goes on; so nothing here has to last.
+# is read when the crawl continues; so nothing here has to last.
 #
 # Changes are gathered and written by some ten thousands, sorted by link. The index by score is made
-# when it is first needed, and anew after very many changes at once: a sort is faster than a search
+# when it is first needed, and again after very many changes at once: a sort is faster than a search
 # for each. About 50 bytes of disk a link.
 
 _MOST_UNWRITTEN = 20_000

@@ -88,7 +88,7 @@ class Ranking:
     def rank(self, link: int, score: float) -> float:
         """Return the number that orders a link, `HELD` for one that is not to be fetched.
 
-        A rule lets a link go that the algorithm holds, or that stands in a block that is left, or
+        A rule lets a link go that the algorithm holds, or that is in a block that is left, or
         holds it whatever its score.
         """
         weight = self._weight[link] if link < len(self._weight) else 0

@@ -29,7 +29,7 @@ class NewLink:
 
     url: str  # absolute address, fetched as it stands
     anchor: str = ""  # text of the link
-    group_title: str = ""  # title of the link group it stands in, "" for none
+    group_title: str = ""  # title of the link group it is in, "" for none
     url_words: str = ""  # words of the URL in the topic's language, separated by spaces
     logical_layer: int = 1  # clicks from the seed; a seed has 1
     physical_layer: int = 1  # directories in the path; `http://h/` has 1
@@ -38,8 +38,8 @@ class NewLink:
     request: bytes | None = None
     filtered: bool = True  # false keeps the link out of duplicate detection
     extra: bytes = b""  # what besides the URL tells this link apart (method and body of a POST)
-    block: str = ""  # kind of the block it stands in, "" if that is not known
-    tag_path: str = ""  # elements it stands in on its page, see `Link`; "" for a seed
+    block: str = ""  # kind of the block it is in, "" if that is not known
+    tag_path: str = ""  # elements it is in on its page, see `Link`; "" for a seed
     refused: str = ""
 
 
@@ -130,7 +130,7 @@ class LinkRecord:
     id: int
     url: str
     status: Status
-    place: int | None  # it was the n-th page to be fetched, from 1; None for what is no page (yet)
+    place: int | None  # it was the n-th page to be fetched, from 1; None if it is no page (yet)
     url_words: str
     anchor: str
     group_title: str

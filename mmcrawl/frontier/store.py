@@ -128,7 +128,7 @@ class SqliteStore:
         """Return the job `name`, started now if the store has none of that name.
 
         Of one that is not over it is forgotten why it stopped last, so that whoever looks at the
-        store sees that it goes on.
+        store sees that it continues.
 
         Raises:
             StoreError: the job exists with other arguments.

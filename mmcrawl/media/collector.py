@@ -70,7 +70,7 @@ class Collector:
         self._kinds = frozenset(kinds)
         self._under_way: dict[str, Download] = {}
         self._streams: set[Stream] = set()
-        self._pieces: dict[Download, Stream] = {}  # those under way
+        self._pieces: dict[Download, Stream] = {}  # those in progress
         self._players = players
         self._at_players: deque[MediaFile] = deque()
         self.is_stopped = False

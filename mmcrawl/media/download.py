@@ -254,7 +254,7 @@ class Download:
             self._part.remove()
 
     def forget(self) -> None:
-        """Leave nothing on the disk that is on its way."""
+        """Leave nothing on the disk that is in progress."""
         self._part.remove()
 
     def give_up(self) -> None:

@@ -216,7 +216,7 @@ def digest_of(url: str) -> str:
 
 
 class PartialFile:
-    """A file on its way. Not to be shared by threads; one process at a time may have it open.
+    """A file in progress. Not to be shared by threads; one process at a time may have it open.
 
     Attributes:
         begun: what is known of it.

@@ -264,7 +264,7 @@ class YtDlp:
         """Fetch a medium; go on where a former run stopped.
 
         Raises:
-            MediaError: it cannot be had, or was stopped.
+            MediaError: it cannot be fetched, or was stopped.
             OSError: the folder cannot be used.
         """
         folder.mkdir(parents=True, exist_ok=True)
@@ -360,7 +360,7 @@ class Players:
         """Fetch the media of a player; return its path, and its MIME type.
 
         Raises:
-            MediaError: it cannot be had, there is no room, or it was stopped.
+            MediaError: it cannot be fetched, there is no room, or it was stopped.
             OSError: the folder cannot be used.
         """
         folder.mkdir(parents=True, exist_ok=True)

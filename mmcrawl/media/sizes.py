@@ -61,7 +61,7 @@ class Budget:
         per_file: most of one file, 0 for any.
         most: most of each kind, and of ``all``; what is not named has no bound.
         disk_left: bytes of the disk that are to stay free.
-        used: of each kind: those held, and those promised to files under way.
+        used: of each kind: those held, and those promised to files in progress.
     """
 
     per_file: int = 0
@@ -97,7 +97,7 @@ class Budget:
         )
 
     def promise(self, kind: str, size: int) -> None:
-        """Count bytes of a file under way; those of one that is given up are subtracted."""
+        """Count bytes of a file in progress; those of one that is given up are subtracted."""
         with self._lock:
             self.used[kind] = self.used.get(kind, 0) + size
 

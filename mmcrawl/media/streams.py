@@ -72,11 +72,11 @@ class Stream:
         """Add a piece, or the reason why it failed; none at the beginning.
 
         Returns:
-            Those that are to be fetched now, none if enough are under way; None, once, when all
+            Those that are to be fetched now, none if enough are in progress; None, once, when all
             are there and can be joined.
 
         Raises:
-            MediaError: the stream cannot be had, and no piece is under way any more.
+            MediaError: the stream cannot be fetched, and no piece is in progress any more.
             StoreError: the disk cannot be used.
         """
         with self._lock:
@@ -153,7 +153,7 @@ class Stream:
             self._lists[url] = piece
 
     def _found(self, path: Path) -> _Pieces[None]:
-        """Yield the pieces that are to be fetched; None where those under way must come first."""
+        """Yield the pieces that are to be fetched; None where those in progress must come first."""
         base, data = self.playlist.place, _playlist(path)
         read = read_hls(data, base)
         self._tracks = [read] if isinstance(read, Track) else (yield from self._chosen(read))

@@ -51,7 +51,7 @@ PLAIN = Look()
 STYLED_TAGS = frozenset("h1 h2 h3 h4 h5 h6 font big small".split())
 STYLED_ATTRIBUTES = frozenset({"style", "bgcolor"})
 
-# A heading counts as larger than what it is inside of, also h4 to h6, whose size by default is not.
+# A heading counts as larger than what it is inside, also h4 to h6, whose size by default is not.
 _HEADINGS = {"h1": 2.0, "h2": 1.5, "h3": 1.17, "h4": 1.1, "h5": 1.08, "h6": 1.06}
 _FONT_SIZES = (10.0, 10.0, 13.0, 16.0, 18.0, 24.0, 32.0, 48.0)  # <font size=0..7>
 _KEYWORDS = {

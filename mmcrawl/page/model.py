@@ -52,11 +52,11 @@ class Link:
             ``script`` for a literal URL in a ``javascript:`` call, an event attribute or a jump
             menu; ``move`` where a browser goes without a click; ``listed`` for what a sitemap or
             a feed names.
-        group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
+        group: Index into :attr:`Page.groups`, or -1 for a link that is in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
-        tag_path: The innermost elements it stands in and its own, outermost first, separated by
+        tag_path: The innermost elements it is in and its own, outermost first, separated by
             spaces: ``div#side ul.menu li a``, numbers in names written as 0; at most 8 of them.
-        block: Kind of the block it stands in (see `mmcrawl.blocks.KINDS`); "" where the page was
+        block: Kind of the block it is in (see `mmcrawl.blocks.KINDS`); "" where the page was
             not cut into blocks.
     """
 
@@ -97,7 +97,7 @@ class LinkGroup:
 
     Attributes:
         title: The text that names the run (主题团标题), "" when none does.
-        size: How many of the page's links stand in the run.
+        size: How many of the page's links are in the run.
     """
 
     title: str
@@ -209,7 +209,7 @@ class Page:
 def may_be_media(link: Link) -> bool:
     """Return whether a link's address hides what it leads to, and its words promise audio or video.
 
-    It has a query, or a script's name; a word such as "download", "play" or 试听 stands in the
+    It has a query, or a script's name; a word such as "download", "play" or 试听 is in the
     address or the anchor.
 
     >>> may_be_media(Link("http://h.test/download.php?id=3", "Lesson 3", "a"))

@@ -113,7 +113,7 @@ def _leads_to_feed(reference: Reference, target: Target) -> bool:
         return False
     if reference.mime and names_feed(reference.mime.lower()):
         return True
-    # Of each link: words are found many times as fast as what they stand in.
+    # Of each link: words are found many times as fast as what they are in.
     path = target.url.lower()
     return any(word in path for word in _FEED_WORDS) and _FEED_PATH.search(path) is not None
 
@@ -167,7 +167,7 @@ def _collapse(pieces: Iterable[str]) -> str:
 def page_links(
     references: Iterable[Resolved], page_url: str, page_host: str
 ) -> tuple[tuple[Link, ...], tuple[LinkGroup, ...]]:
-    """Return the links to other pages, each URL once, and the groups they stand in.
+    """Return the links to other pages, each URL once, and the groups they are in.
 
     Args:
         references: In document order.

@@ -52,7 +52,7 @@ class Reference:
         href: As written.
         tag: As in :class:`Link` and :class:`MediaResource`.
         text: The words that come with it.
-        run: The run of links it stands in.
+        run: The run of links it is in.
         nofollow: Whether its ``rel`` asks not to follow it.
         mime: Declared type, if any.
         file_name: Under which a link asks to save what it leads to.

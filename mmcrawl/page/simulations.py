@@ -64,7 +64,7 @@ class SimulationSigns:
         self._chart = self._chart or _CHARTS.search(path) is not None
 
     def code(self, text: str) -> None:
-        # Words are found many times as fast as what they stand in.
+        # Words are found many times as fast as what they are in.
         if not self._courseware and any(word in text for word in _PROGRAMS):
             self._courseware = _COURSEWARE.search(text) is not None
 

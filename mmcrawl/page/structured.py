@@ -236,7 +236,7 @@ class Declared:
 
     @cached_property
     def things(self) -> list[tuple[Thing, tuple[Thing, ...]]]:
-        """The things it describes, each with those it stands in, outermost first."""
+        """The things it describes, each with those it is in, outermost first."""
         found: list[tuple[Thing, tuple[Thing, ...]]] = []
         outermost = [*self._read[0], *self._marked[0]]
         waiting: list[tuple[Thing, tuple[Thing, ...]]] = [(one, ()) for one in reversed(outermost)]
@@ -291,7 +291,7 @@ class Declared:
 
     @cached_property
     def properties(self) -> list[Marked]:
-        """Its elements with ``itemprop`` or ``property``, also those that stand in no thing."""
+        """Its elements with ``itemprop`` or ``property``, also those that are in no thing."""
         return [Marked(node, name, self.said_by(node)) for node, name in self._marked[1]]
 
     def said_by(self, node: int) -> str:

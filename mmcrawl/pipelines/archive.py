@@ -152,7 +152,7 @@ class ArchivePipeline:
 
 
 class PageSemaphore:
-    """Bounds how many items, and how many bytes of them, are under way; others wait in order."""
+    """Bounds how many items, and how many bytes of them, are in progress; others wait in order."""
 
     def __init__(self, most_items: int, most_bytes: int) -> None:
         self._most_items, self._most_bytes = most_items, most_bytes

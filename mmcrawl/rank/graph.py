@@ -2,7 +2,7 @@
 
 Cai, He, Wen & Ma, "Block-level link analysis", SIGIR 2004: Z leads from blocks to the pages they
 link to, X from pages to their blocks by importance; X·Z is a graph of pages in which a link counts
-as much as the block it stands in, Z·X one of blocks. In the paper a page is rendered, and a block's
+as much as the block it is in, Z·X one of blocks. In the paper a page is rendered, and a block's
 importance depends on its area and its distance from the middle of the screen. Nothing is rendered
 here: size is characters of text, and position is the block's place in the text of its page.
 """

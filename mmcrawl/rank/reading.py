@@ -196,7 +196,7 @@ def _cut(version: Version, body: bytes) -> Partition:
 def _owners(cut: Partition, blocks: list[Block]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the number of the deepest block that each node of a page begins in."""
     owners = np.full(len(cut.tree), OUTSIDE, dtype=np.int64)
-    for number, block in enumerate(blocks):  # each before those inside of it
+    for number, block in enumerate(blocks):  # each before those inside it
         owners[block.nodes.start : block.nodes.stop] = number
     return owners
 

@@ -59,12 +59,12 @@ class BlockRecord:
 
     Attributes:
         number: Place among :meth:`mmcrawl.archive.Archive.blocks_of` its version, from 0: each
-            block before those inside of it. :data:`OUTSIDE` for the rest of the page.
-        level: 1 for a block of the page, n + 1 for one inside of a block of level n, 0 for the
+            block before those inside it. :data:`OUTSIDE` for the rest of the page.
+        level: 1 for a block of the page, n + 1 for one inside a block of level n, 0 for the
             rest of the page.
         kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, "" for the rest of the page.
         kind_score: How surely it is of its kind, in (0, 1].
-        text_chars: Characters of visible text, without those of the blocks inside of it.
+        text_chars: Characters of visible text, without those of the blocks inside it.
         topic: What it is about, in a few words; "" where topics are not read.
     """
 
@@ -84,7 +84,7 @@ class LinkRecord:
     """A link. A block that names a URL several times has one link to it.
 
     Attributes:
-        block: Number of the deepest block it stands in, or :data:`OUTSIDE`.
+        block: Number of the deepest block it is in, or :data:`OUTSIDE`.
         target: Id of the page it leads to, redirects followed; :data:`NOT_STORED` if the archive
             has no such page. It may be the source.
         url: Where it leads: absolute, as a request would be made, before redirects.
@@ -102,7 +102,7 @@ class MediaRecord:
     """A medium that a block shows or links to; a block names it once.
 
     Attributes:
-        block: Number of the deepest of the page's :class:`BlockRecord` it stands in;
+        block: Number of the deepest of the page's :class:`BlockRecord` it is in;
             :data:`OUTSIDE` for what stands in none, also where the page has no such record.
     """
 

@@ -343,7 +343,7 @@ class CollectSpider(Args[CollectParams], Spider):
     def _visits(self, download: Download) -> Iterator[Request]:
         """Yield a request that may get a file which was refused, as to who has no cookies.
 
-        The file stays under way.
+        The file stays in progress.
         """
         page = download.file.page
         if page not in self._pages:

@@ -79,7 +79,7 @@ class Revisits:
     gone: int  # those answered with 404 or 410
     raw_bytes: int
     new_bytes: int
-    reasons: Counter[str]  # why others could not be had
+    reasons: Counter[str]  # why others could not be fetched
     ending: str  # why it stopped early, "" if it did not; `problem` says it in a sentence
     problem: str
     next_visit: float | None = None

@@ -1,4 +1,4 @@
-"""Words: cut out of text and URLs, stemmed, looked up in lexicons, told apart from stop words.
+"""Words: cut out of text and URLs, stemmed, looked up in lexicons, distinguished from stop words.
 
 Text goes through one normal form first (:func:`unify`), so that 力學 and 力学, ``Ｘ`` and ``x`` are
 the same. :class:`Lexicon` finds a topic's words in Chinese and in alphabetic scripts,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def data_file(*parts: str) -> Traversable:
     """Return the file or folder ``dictionaries/<parts…>``.
 
-    The dictionaries are inside of the package where it is installed, beside it in a source tree.
+    The dictionaries are inside the package where it is installed, beside it in a source tree.
     """
     package = files("mmcrawl")
     inside = package.joinpath("dictionaries")

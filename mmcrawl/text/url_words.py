@@ -204,7 +204,7 @@ def translate_url(url: str) -> tuple[str, ...]:
 def url_text(url: str) -> str:
     """The words of `url` as text in which a lexicon of either language finds its words.
 
-    First all words as they stand in the URL, so that phrases hold together, then the translations.
+    First all words as they are in the URL, so that phrases hold together, then the translations.
 
     >>> url_text("http://h/physics/newton-laws.html")
     'physics newton laws 物理 牛顿 法律'

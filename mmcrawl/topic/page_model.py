@@ -41,7 +41,7 @@ class PageModel:
         slope, offset: Of Platt's calibration: p = 1 / (1 + exp(-(slope · sum + offset))), fitted on
             sums of pages that the classifier had not seen.
         measured: What was found by cross-validation, as plain values; shown, not reckoned with.
-        stamp: Of that file, to see that it was written anew.
+        stamp: Of that file, to see that it was rewritten.
     """
 
     name: str

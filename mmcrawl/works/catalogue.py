@@ -221,7 +221,7 @@ class Catalogue:
         return int(self._state()["revision"])
 
     def number(self) -> int:
-        """Return the number of the works that count: another one when they were described anew."""
+        """Return the number of the works that count: another one when they were described again."""
         return int(self._state()["number"])
 
     def _state(self) -> Document:

@@ -2,7 +2,7 @@
 
 A page names licences for many reasons: its own, that of a photograph, or because it writes about
 licences. Declarations (``rel=license``, structured data, meta tags) are believed. A link, badge or
-text counts if it stands in the foot or side of the page, or if the words around it say that
+text counts if it is in the foot or side of the page, or if the words around it say that
 something *is licensed*. A statement next to a medium applies to that medium and takes precedence.
 """
 
@@ -213,7 +213,7 @@ class LicenceReader:
         self._nodes = [node for node, _ in self._by_node]
 
     def kind_of(self, node: int) -> str:
-        """Return the kind of the innermost block around a node, "" if it stands in none."""
+        """Return the kind of the innermost block around a node, "" if it is in none."""
         return self._kind_around.get(node, "")
 
     def of_page(self) -> list[Licence]:

@@ -25,7 +25,7 @@ class Evidence:
         said: The address or text that says it, at most 200 characters.
         scope: ``medium`` where it stands beside the medium or in its description, ``page`` where it
             is said of the whole page.
-        block: Kind of the block it stands in, "" if that is not known.
+        block: Kind of the block it is in, "" if that is not known.
     """
 
     source: str
@@ -102,7 +102,7 @@ class Work:
     """A work.
 
     Attributes:
-        id: 16 hexadecimal digits; stays the same when it is described anew.
+        id: 16 hexadecimal digits; stays the same when it is described again.
         title_source: Where that is from, see `mmcrawl.works.grouping`.
         files: Best first: held ones, then files, then players.
         pages: Where it was found, best first.

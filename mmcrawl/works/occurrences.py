@@ -49,7 +49,7 @@ class Occurrence:
         caption: Of its figure, or the description in structured data.
         beside: The sentences in the element that is about it alone.
         mime, size, duration: As declared.
-        block: Kind of the block it stands in.
+        block: Kind of the block it is in.
         language, creator, date: Of its description.
     """
 

@@ -70,7 +70,7 @@ class Difference:
 
     Attributes:
         old, new: The versions.
-        blocks: What became of each block that has none inside of it.
+        blocks: What became of each block that has none inside it.
         layout_changed: Whether the bytes between the blocks differ.
         layout_words: The title and the text between the blocks, word by word; empty if it is the
             same.
@@ -135,7 +135,7 @@ class Difference:
     def summary(self) -> dict[str, dict[str, int]]:
         """Return how many blocks of which kind changed, by change; those most frequent first.
 
-        Changes of which there is none are left out; ``body`` is the kind of what is no page.
+        Changes of which there is none are left out; ``body`` is the kind of a body that is no page.
         """
         found: dict[str, dict[str, int]] = {}
         for change in CHANGES:

@@ -25,7 +25,7 @@ class ComparedPage:
 
     Attributes:
         page: As archived.
-        blocks: Those that are compared, none inside of another.
+        blocks: Those that are compared, none inside another.
         identities: Of each block: equal where their bytes are, or their characters, if the pages
             are in different encodings.
     """
@@ -59,12 +59,12 @@ class ComparedPage:
 
     @property
     def layout_runs(self) -> list[str]:
-        """The title and the runs of visible text that stand in no block."""
+        """The title and the runs of visible text that are in no block."""
         return self._all_runs[1]
 
     @property
     def all_text(self) -> Counter[str] | None:
-        """The runs of visible text of the page; None of what is no page."""
+        """The runs of visible text of the page; None of a body that is no page."""
         if not self.page.version.method:
             return None
         return Counter([*self.layout_runs, *chain.from_iterable(self.runs)])

@@ -37,7 +37,7 @@ def changed_headlines(
 ) -> Headlines | None:
     """Return what became of the headlines; None where one of the pages is no front page.
 
-    Of the blocks of either none is inside of another.
+    Of the blocks of either none is inside another.
     """
     if not (old.version.method and new.version.method):
         return None

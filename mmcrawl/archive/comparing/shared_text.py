@@ -1,4 +1,4 @@
-"""Text that two versions of a page share although it stands in different blocks.
+"""Text that two versions of a page share although it is in different blocks.
 
 When a page is redesigned or gains a paragraph, the same text may be cut into other blocks, or lie
 between blocks. This module matches the runs of text that remain on both sides, each once and in

@@ -244,7 +244,7 @@ def _written_topics(
 
 
 class _Words:
-    """The words of a page that stand in no tag, to count in: their byte ranges."""
+    """The words of a page that are in no tag, to count in: their byte ranges."""
 
     def __init__(self, body: bytes) -> None:
         codes = np.frombuffer(body, np.uint8)

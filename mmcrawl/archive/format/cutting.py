@@ -41,7 +41,7 @@ class ArchivedPage:
 
     @cached_property
     def blocks(self) -> list[StoredBlock]:
-        """The blocks in order, each before those inside of it; one, if it is no page.
+        """The blocks in order, each before those inside it; one, if it is no page.
 
         Raises:
             BlockError: it is to be cut by a partitioner that is not installed here.
@@ -51,7 +51,7 @@ class ArchivedPage:
         return stored_blocks(self.parsed) if self.version.method else _whole_body(self.body)
 
     def text(self, block: StoredBlock) -> str:
-        """Return the visible text of one of the blocks; "" of what is no page."""
+        """Return the visible text of one of the blocks; "" of a body that is no page."""
         if not self.version.method:
             return ""
         return Block(self.parsed, block.start, block.end, block.level, node=0).text

@@ -1,5 +1,5 @@
 """What the archive derives from a body (whether it is a page, its language and encoding), and a
-version put together again from what is stored.
+version restored from what is stored.
 
 A visit that found an unchanged page has headers of its own, called its *head*.
 """

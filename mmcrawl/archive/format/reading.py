@@ -89,7 +89,7 @@ class Reader:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._lock = threading.Lock()  # of what is kept; nobody waits for anything inside of it
+        self._lock = threading.Lock()  # of what is kept; nobody waits for anything inside it
         self._segments: _Kept[int, list[Segment]] = _Kept(_STREAMS, lambda _: 1)
         self._heads: _Kept[str, Head] = _Kept(_HEADS, lambda head: head.weight)
         self._frames: _Kept[str, bytes] = _Kept(_FRAMES, len)

@@ -213,7 +213,7 @@ def rewritten(
     *,
     base: Segment | None,
 ) -> Packed:
-    """Return a segment that is to stand in place of others in order, proved by its digests.
+    """Return a segment that is to replace others in order, proved by its digests.
 
     Args:
         reader, segments: Where the bodies are.
@@ -251,7 +251,7 @@ def _prove(made: Packed, old: Segment, like: Like) -> None:
 
 
 def _batches(segments: Sequence[Segment], *, whole: bool) -> Iterator[list[Segment]]:
-    """Yield the segments to be put together: those of the tail, and what they are as large as.
+    """Yield the segments to be joined: those of the tail, and what they are as large as.
 
     A number that was reserved by a process that died leaves a gap, which ends a segment. `whole`
     takes in the last one before the tail however small that is.

@@ -75,7 +75,7 @@ def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[in
 def indexed_blocks(
     body: bytes, encoding: str, blocks: Sequence[StoredBlock], known: Collection[str]
 ) -> list[IndexedBlock]:
-    """Read the blocks of a page, of which none is inside of another.
+    """Read the blocks of a page, of which none is inside another.
 
     Those whose digests are known need not be read; `text` and `inside` of these say nothing.
     """

@@ -57,7 +57,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedHit:
-    """Where a hit stands in the archived page, and its media."""
+    """Where a hit is in the archived page, and its media."""
 
     block: StoredBlock
     media: tuple[MediaResource, ...]

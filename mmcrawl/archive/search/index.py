@@ -182,7 +182,7 @@ class Index:
             yield self._db
 
     def tidy(self, *, thoroughly: bool = False) -> None:
-        """Leave nothing in the log of what was deleted; make the file small, if wished."""
+        """Leave nothing in the log of what was deleted; make the file small, if requested."""
         with self._lock, self._explained():
             if thoroughly:
                 self._db.execute("INSERT INTO word (word) VALUES ('optimize')")

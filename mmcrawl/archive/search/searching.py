@@ -119,7 +119,7 @@ class Search:
         Args:
             processes: How many read pages when there are many. More than one need a main module
                 that can be imported (``if __name__ == "__main__":``).
-            progress: Is told how many versions were read, and how many there are.
+            progress: Called with the versions read, and their total.
 
         Raises:
             StoreError: the archive or the index fails.
@@ -194,7 +194,7 @@ class Search:
         return Results(found.total, tuple(there), found.counts, found.beside)
 
     def read(self, hit: Hit) -> ArchivedHit:
-        """Return where a hit stands in the archived page, and its media with their addresses.
+        """Return where a hit is in the archived page, and its media with their addresses.
 
         It takes as long as cutting the page into blocks, if it was not cut yet.
         """

@@ -241,7 +241,7 @@ class Intake:
         """Whether as much waits as is stored at once."""
         return len(self._queue) >= _GROUP_PAGES or self._bytes >= _GROUP_BYTES
 
-    # -- inside of the thread -----------------------------------------------------------------
+    # -- inside the thread -----------------------------------------------------------------
 
     def _work(self) -> None:
         while group := self._next_group():

@@ -40,7 +40,7 @@ def purge(index: Index, reader: Reader, urls: Iterable[UrlRow], before: float | 
     """Remove versions of some URLs; all of them, or those replaced before a time.
 
     Raises:
-        StoreError: a segment is damaged, so that it cannot be written anew; nothing is removed.
+        StoreError: a segment is damaged, so that it cannot be rewritten; nothing is removed.
     """
     size = index.store.size()
     with index.writing():
@@ -81,7 +81,7 @@ def _still_seen(line: Sequence[Seen], before: float) -> set[int]:
 def forget_records(
     index: Index, reader: Reader, gone: Iterable[int], urls: Iterable[int] = ()
 ) -> list[Segment]:
-    """Write the segments anew that hold some places, without these; return those left blank.
+    """Write the segments again that hold some places, without these; return those left blank.
 
     All are read first, and nothing is written if one is damaged: a store without transactions
     could not take back what was written before that is met. Those whose dictionary goes are written

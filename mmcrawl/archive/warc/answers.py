@@ -23,7 +23,7 @@ _STATUS = re.compile("[1-9][0-9]{0,2}")
 
 
 class Message(NamedTuple):
-    """An answer of HTTP as it stands in a record."""
+    """An answer of HTTP as it is in a record."""
 
     record: Record
     status: int  # 0 where it has no head

@@ -54,7 +54,7 @@ def export_warc(
 
     Its index, in the format CDXJ, is put beside it: ``all.cdxj`` beside ``all.warc.gz``.
 
-    A version is a ``response``; one whose body stands in the file already, and a visit that found
+    A version is a ``response``; one whose body is in the file already, and a visit that found
     it again, is a ``revisit``. A visit that failed, or found again that a page is gone, is
     ``metadata`` behind the version that the archive had then. How a browser made a page is a
     ``resource``. An import gives the same versions and visits; their numbers follow time, and URLs
@@ -188,7 +188,7 @@ class _Export:
         return True
 
     def _write_visit(self, visit: Visit, version: Version) -> None:
-        """Write a visit; the version that the archive had then stands in the file."""
+        """Write a visit; the version that the archive had then is in the file."""
         known = self._by_body[version.digest]
         if has_page := _has_page(visit, version):
             capture, told = version.capture(time=visit.time), visit.status != version.status

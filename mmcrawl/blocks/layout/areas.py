@@ -1,7 +1,7 @@
 """The function of a page's parts, by tags, roles, classes and ids, and where its middle is.
 
 Wang & Zhu 2012, section 2.2.2: tags, and the place of a block on the page. The most important
-content stands in the middle. Nothing is rendered: the middle is the smallest element with most of
+content is in the middle. Nothing is rendered: the middle is the smallest element with most of
 the text outside bars, boxes and feet.
 """
 
@@ -62,7 +62,7 @@ class PageAreas:
     """The area each element of a page belongs to, computed as far as it is asked for.
 
     An element belongs to the area it names itself, else to that of the element around it. Inside
-    of a bar, box or foot nothing is content; inside of content a head is the content's own.
+    of a bar, box or foot nothing is content; inside content a head is the content's own.
     A class or id does not count for an element with most of the page in it, nor, where it speaks of
     menus and the like, for one that is mostly long text.
     """
@@ -178,7 +178,7 @@ class PageAreas:
         return node
 
     def element(self, block: range) -> int:
-        """Return the element that a block is, or that it stands in."""
+        """Return the element that a block is, or that it is in."""
         if not block:
             return 0
         tree, node = self._tree, block.start

@@ -34,9 +34,9 @@ class PageLines:
     Attributes:
         texts: Their visible text, white space collapsed, never empty.
         firsts, afters: The first node of each, and the node behind its last run of text.
-        containers: The block-level element each stands in.
+        containers: The block-level element each is in.
         breaks: How many ``<br>`` stand before each, since the line before.
-        container_of: Of each node of the page, the block-level element it stands in.
+        container_of: Of each node of the page, the block-level element it is in.
     """
 
     texts: JoinedTexts

@@ -59,7 +59,7 @@ def is_shown_element(tree: PageTree, measures: Measures, node: int) -> bool:
 
 
 def shown_nodes(tree: PageTree, measures: Measures) -> list[int]:
-    """Return the pieces of content of a page in order, none inside of another."""
+    """Return the pieces of content of a page in order, none inside another."""
     tags, after = tree.tags, tree.after
     is_text = measures.chars[1:] > measures.chars[:-1]
     found: list[int] = []
@@ -80,7 +80,7 @@ def content_runs(
 
     Args:
         tree: The page.
-        pieces: Nodes in order, none inside of another.
+        pieces: Nodes in order, none inside another.
         owners: Of each piece, any number.
         within_owners: The owners are nodes around the pieces, or the pieces themselves, and no run
             reaches beyond its owner; else it reaches as far as the page lets it.

@@ -175,7 +175,7 @@ _rules_of_long = lru_cache(maxsize=4)(_read)
 
 def _rule_sets(css: str) -> Iterator[tuple[str, str]]:
     """Yield (selectors, declarations) of a sheet, also of its groups for the screen."""
-    skipped = 0  # depth inside of an at-rule that is left out
+    skipped = 0  # depth inside an at-rule that is left out
     for piece in _RULE_SET.finditer(css):
         before, body, brace = piece.groups()
         if skipped:

@@ -22,7 +22,7 @@ class Cut:
     Attributes:
         node: The element it was cut from, an index into the tree.
         start, end: Byte range of the page as received; not empty.
-        children: The cuts of the next level: inside of this one, in order, not overlapping.
+        children: The cuts of the next level: inside this one, in order, not overlapping.
     """
 
     node: int

@@ -11,7 +11,7 @@ one place. Decided here:
 * Types (:data:`~mmcrawl.blocks.layout.page_structure.TAG_TYPES`): text counts as a Format child;
   comments, white space, scripts and the like are no children. DIV, LI and any other Format element
   count as Schema once they hold an element that begins a line of its own. Headings are Schema.
-* Rule 2: nothing is looked for inside of Function elements, as a link or a button is one thing;
+* Rule 2: nothing is looked for inside Function elements, as a link or a button is one thing;
   FORM counts as Schema where it holds Schema elements, an A without href likewise.
 * Rule 3: DIV, LI and the like, of text and links only, count as Schema where a sibling is Schema:
   what such siblings stand in is partitioned, and an item of one line must not be lost to that.
@@ -225,7 +225,7 @@ class Bwap:
         self.min_size = number("min_size", min_size, float, 0)
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
-        """Return the blocks of level 1, those of level 2 inside of them, and so on.
+        """Return the blocks of level 1, those of level 2 inside them, and so on.
 
         Time is proportional to the nodes of the page, whatever the level.
         """
@@ -288,7 +288,7 @@ class Bwap:
 
 
 def _cuts(tree: PageTree, top: list[int], parts: dict[int, list[tuple[int, int]]]) -> list[Cut]:
-    """Make cuts of blocks, those inside of others first."""
+    """Make cuts of blocks, those inside others first."""
     cuts: dict[int, Cut] = {}
     for block in [*reversed([part for found in parts.values() for part, _ in found]), *top]:
         inside = tuple(cuts[part] for part, _ in parts.get(block, ()))

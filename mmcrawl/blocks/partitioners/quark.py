@@ -5,7 +5,7 @@ Source: the thesis on Quark, the module of the search engine TianWang that cuts 
 System", section 3.1).
 
 Each node is looked at once, children before their parents. A node becomes a block and takes the
-text that no block inside of it has taken, or hands its counts to its parent. What is left at the
+text that no block inside it has taken, or hands its counts to its parent. What is left at the
 top is closed by the page itself: no text is lost.
 """
 
@@ -85,15 +85,15 @@ class Quark:
     """Cuts a page into blocks by the classes of its tags.
 
     S and C elements are blocks. A B element is one if it is ripe: the visible text that no block
-    inside of it took has `min_text` characters, or it holds several elements of class L, which
+    inside it took has `min_text` characters, or it holds several elements of class L, which
     make up `min_layout_share` of the elements handed up to it. Else it hands up what it holds, as
-    L, D and A elements do. Where blocks lie inside of a block, each run of content between them is
+    L, D and A elements do. Where blocks lie inside a block, each run of content between them is
     a cut of its own, and bare markup falls to the layout.
 
     Args:
         custom_tags: Tags of class C, as names or as a text (``"h1 h2 title"``).
         custom_text: Regular expression: an S, B or L element in whose own text (not taken by
-            blocks inside of it, white space collapsed, the first 200 characters) it is found
+            blocks inside it, white space collapsed, the first 200 characters) it is found
             becomes a block of its own, as a line with a date between headline and body. Its
             author is trusted: a pattern such as ``(a+)+$`` takes for ever on any text.
         min_text: Characters, at least 1. The thesis gives no figure.

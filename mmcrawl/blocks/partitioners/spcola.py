@@ -188,7 +188,7 @@ class _Changes:
 def _text_looks(
     tree: PageTree, measures: Measures, styles: Sequence[Style]
 ) -> Iterator[tuple[int, Hashable]]:
-    """Yield the look that most text directly inside of each block-level element has."""
+    """Yield the look that most text directly inside each block-level element has."""
     hidden, in_link = measures.hidden, measures.in_link
     containers = tree.innermost(tree.having(BLOCK_TAGS))[tree.runs].tolist()
     runs: dict[int, list[int]] = defaultdict(list)
@@ -232,7 +232,7 @@ class Spcola:
         min_width, min_height: Pixels; an element narrower and lower is not split (rule 2).
         link_text_ratio: Characters of link text for each character of other text, below which a
             page is there for its text, not for its links (step 4). On a page of links, text with
-            links in it is not merged by rule 1: its links are told apart.
+            links in it is not merged by rule 1: its links are distinguished.
         styles: Linked style sheets, as far as the caller has them: texts, or texts by href.
 
     Raises:

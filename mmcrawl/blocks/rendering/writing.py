@@ -252,7 +252,7 @@ def content_record(
 ) -> dict[str, Any]:
     """Return title, facts, text, comments and the blocks of a document.
 
-    A block has a ``kind`` (heading, paragraph, code, quote, list, table). What stands in a line is
+    A block has a ``kind`` (heading, paragraph, code, quote, list, table). What is in a line is
     a list of texts and of dictionaries with one of ``link``, ``formula``, ``image``, ``break`` or
     the name of a style.
     """

@@ -103,7 +103,7 @@ def forget_purged(archive: Archive, options: Namespace) -> None:
             if not index.stats().stored_bytes:
                 return
         except DamagedError:
-            pass  # it is made anew below
+            pass  # it is rebuilt below
     with open_search(options.uri, archive) as index:
         index.update(processes=_processes(), progress=_indexing(options))
 

@@ -147,7 +147,7 @@ def new_file(named: str | None, option: str, *, overwrite: bool) -> Path | None:
     An empty file may be written, and what is no file, as ``/dev/null`` or a pipe.
 
     Args:
-        overwrite: Whether a file that is there may be written anew.
+        overwrite: Whether a file that is there may be rewritten.
     """
     if named in (None, "", STANDARD):
         return None

@@ -31,7 +31,7 @@ _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 def complain(command: str, problem: object) -> None:
     """Print on one line what is wrong with a command's input, or with what it found."""
-    room = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line that is drawn anew may stand there
+    room = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line that is drawn again may stand there
     print(f"{room}{program()} {command}: {printable(as_called(str(problem)))}", file=sys.stderr)
 
 

@@ -189,7 +189,7 @@ class Ypm:
     since today's sizes are declared in style sheets that are not at hand, an element whose tag,
     role, class or id says that it is a head, a foot, a side bar or a menu
     (:mod:`~mmcrawl.blocks.layout.areas`) is taken to be where it says. A side bar or menu is at the
-    left or at the right by the half of the page's text that it stands in.
+    left or at the right by the half of the page's text that it is in.
 
     An element that lies in a part as a whole is of that part; else its children are looked at, if
     it is no paragraph, list or heading; what is of no part is of the body.

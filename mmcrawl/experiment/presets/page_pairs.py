@@ -163,7 +163,7 @@ class ChangedPart:
     Attributes:
         what: ``changed``, ``new``, ``gone``, ``moved``; ``trivial`` if nothing but a time, a number
             of comments or the like is another.
-        before, after: Where it stands in either page; None where it does not.
+        before, after: Where it is in either page; None where it is not.
     """
 
     what: str

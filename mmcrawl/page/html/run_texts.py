@@ -19,8 +19,8 @@ class Ink(NamedTuple):
 
     Attributes:
         points: Their code points.
-        places: Where they stand in all the texts, which a character parts.
-        runs: The text each stands in.
+        places: Where they are in all the texts, which a character parts.
+        runs: The text each is in.
         blank: Of each character of the texts, whether it is white space to :meth:`str.split`.
     """
 

@@ -126,7 +126,7 @@ class PageTree:
         spaced: Of each node, 1 for a run of text that white space of its own precedes, as in
             ``<b>a</b> <b>b</b>``, else 0.
         runs: The runs of text, in order.
-        link_ends: Of links that a block inside of them took out of their paragraph, and so ended,
+        link_ends: Of links that a block inside them took out of their paragraph, and so ended,
             the node behind their end tag: to browsers all between is link.
     """
 

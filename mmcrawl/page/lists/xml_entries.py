@@ -289,7 +289,7 @@ class Entry:
         return self.source[self.begin : self.end]
 
     def walk(self) -> Iterator[Entry]:
-        """Yield all that stands in it, in order."""
+        """Yield all that is in it, in order."""
         for child in self.children:
             yield child
             yield from child.walk()
@@ -315,7 +315,7 @@ def xml_entries(
     Args:
         body: The file as received.
         names: Of entries, in lower case. None stands in another.
-        beside: Names of other elements that are yielded where they stand in none.
+        beside: Names of other elements that are yielded where they are in none.
 
     >>> body = b"<list><x>no<e><a>1 & 2</a><e><a>3"
     >>> [(entry.first("a"), len(entry.children)) for entry in xml_entries(body, frozenset("e"))]

@@ -115,7 +115,7 @@ class Moves:
 
 
 def _may_move(code: str) -> bool:
-    # Of each script: words are found twenty times as fast as what they stand in.
+    # Of each script: words are found twenty times as fast as what they are in.
     return any(word in code for word in _WORDS) and _SIGN.search(code) is not None
 
 

@@ -40,7 +40,7 @@ _LONGEST = 400  # characters of a caption
 _PLAIN = {".jpg": 2_500, ".png": 1_350}  # bytes of a picture of one colour
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60  # until Chromium is given up
-_MOST_FRAMES = 100  # that it takes at a time, some seconds each; the next export goes on
+_MOST_FRAMES = 100  # that it takes at a time, some seconds each; the next export continues
 _OFFLINE = ("--proxy-server=127.0.0.1:1", "--proxy-bypass-list=<-loopback>")
 
 
