@@ -83,6 +83,9 @@ logger = logging.getLogger(__name__)
 
 # How many are remembered: readers go from one version to the next, and to the next list.
 _PAGES, _TITLES = 8, 10_000
+_SMALL = 1 << 20  # bytes of a page that is remembered: with its blocks it takes many times as many
+COMPARE = "/diff"
+"""Where versions are compared."""
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
 
@@ -92,6 +95,7 @@ class Limits:
 
     Attributes:
         threads: Requests that are worked on at once.
+        comparing: Comparisons of versions besides; those of large pages take a minute.
         waiting: Requests that may wait for these; more are refused (503).
         seconds: Until a request is given up (504).
         per_page: Entries of a list that one page shows.
@@ -104,6 +108,7 @@ class Limits:
     """
 
     threads: int = 4
+    comparing: int = 2
     waiting: int = 200
     seconds: float = 15.0
     per_page: int = 50
@@ -167,6 +172,7 @@ class Context:
         self.uri, self.archive, self.search = uri, archive, search
         self.options, self.limits = options or Options(), limits or Limits()
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
+        self._comparing = Pool(self.limits.comparing, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = WorksOfStore(self.options.store, self.options.media)
         self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
@@ -175,7 +181,7 @@ class Context:
         self.exports = Exports(self.catalogue)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
-        self.page = lru_cache(_PAGES)(self._read_page)
+        self._small_page = lru_cache(_PAGES)(self._read_page)
         self.title = lru_cache(_TITLES)(self._read_title)
         self._ranks = lru_cache(1)(lambda _: _kept(open_ranks, uri))
         self._alike = lru_cache(1)(lambda _: _kept(open_duplicates, uri))
@@ -205,9 +211,10 @@ class Context:
         return self.raw_route(path, answer)
 
     def raw_route(self, path: str, answer: Callable[[Request], Response]) -> Route:
+        pool = self._comparing if path == COMPARE else self.pool
 
         async def endpoint(request: Request) -> Response:
-            return await self.pool.run(lambda: answer(request))
+            return await pool.run(lambda: answer(request))
 
         return Route(path, endpoint)
 
@@ -233,8 +240,11 @@ class Context:
         """Return the groups of pages that say nearly the same, by URL; empty if none are known."""
         return self._alike(time.monotonic() // _RANKS_SECONDS)
 
-    def _read_page(self, version: Version) -> ArchivedPage:
+    def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes and blocks, as it is shown and compared."""
+        return (self._small_page if version.size < _SMALL else self._read_page)(version)
+
+    def _read_page(self, version: Version) -> ArchivedPage:
         stored = self.archive.page(version)
         return replace(stored, kept=stored.blocks)
 
@@ -252,6 +262,7 @@ class Context:
         self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()
+        self._comparing.close()
         self.search.close()
 
 

@@ -110,6 +110,25 @@ def test_what_takes_too_long_is_504_and_the_next_is_answered(tmp_path, monkeypat
         release.set()
 
 
+def test_comparisons_that_take_long_hold_up_nobody_else(tmp_path, monkeypatch):
+    with browsing(fill(tmp_path), limits=Limits(threads=2, seconds=3)) as (client, _):
+        release = threading.Event()
+        slow = lambda *_: release.wait(HANG)  # noqa: E731
+        monkeypatch.setattr("mmcrawl.browse.views.versions.difference", slow)
+        for _ in range(3):
+            assert client.get("/diff", params={"url": LEVER}).status_code == 504
+        assert client.get("/help").status_code == 200
+        release.set()
+
+
+def test_large_pages_are_not_remembered(tmp_path, monkeypatch):
+    with browsing(fill(tmp_path)) as (_, context):
+        version = context.archive.version(LEVER, 1)
+        assert context.page(version) is context.page(version)
+        monkeypatch.setattr("mmcrawl.browse.context._SMALL", version.size)
+        assert context.page(version) is not context.page(version)
+
+
 def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Limits(threads=1, waiting=1, seconds=HANG)
     with browsing(fill(tmp_path), limits=limits) as (_, context):
