@@ -69,7 +69,7 @@ def _result(
     try:
         return given, future.result()
     except BrokenProcessPool:
-        logger.debug("A process that reads pages died; this one goes on alone")
+        logger.debug("A process that reads pages died; this one continues alone")
         return given, make(given)
 
 

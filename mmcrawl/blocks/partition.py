@@ -301,7 +301,7 @@ def _check(tree: PageTree, cuts: Sequence[Cut], method: str, level: int) -> None
             if not start <= cut.start < cut.end <= end or depth > level:
                 raise BlockError(
                     f"partitioner {method}: its block {cut.start} to {cut.end} of level {depth} "
-                    f"must be one of level {level} at most, not empty, inside of {start} to {end}"
+                    f"must be one of level {level} at most, not empty, inside {start} to {end}"
                 )
             if not 0 <= cut.node < len(tree):
                 raise BlockError(f"partitioner {method}: the page has no node {cut.node}")

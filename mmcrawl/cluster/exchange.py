@@ -277,14 +277,14 @@ class Exchange:
     def _change(self, wanted: Sequence[Lease]) -> set[int]:
         lost = self.leases.change(wanted) if wanted else set()
         if lost:
-            logger.info("Partitions of the crawl that are another worker's by now: %d", len(lost))
+            logger.info("Partitions of the crawl that another worker owns now: %d", len(lost))
         return lost
 
     def _quarantine(self, lease: Lease, why: str) -> None:
         """Leave a partition alone that cannot be read; the others go on."""
         logger.error(
             "Partition %d of the crawl cannot be read (%s) and is left alone, with its hosts;"
-            " restore the database from a copy to go on with it",
+            " restore the database from a copy to continue with it",
             lease.partition,
             why,
         )

@@ -108,7 +108,9 @@ class LearntStore:
         token = secrets.token_hex(4)
         row = {"token": token, "bytes": learnt.encode()}
         if len(row["bytes"]) > _MOST_BYTES:
-            logger.warning("What this worker learnt is too much to be told; others go on without")
+            logger.warning(
+                "What this worker learnt is too large to share; the others continue without it"
+            )
             return
         self._documents.put("learnt", self._name, row)
         self.token = token

@@ -421,7 +421,7 @@ class SharedJob:
                     job.receive(page, links)
         except Exception as error:
             raise_if_fatal(error)
-            logger.debug("Links for partition %d cannot be taken in", partition, exc_info=True)
+            logger.debug("Links for partition %d cannot be read", partition, exc_info=True)
             self._unread[name] = f"{type(error).__name__}: {error}"
             self.partitions.note(partition)
         else:

@@ -61,8 +61,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
     )
     details = (
         "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"
-        " was stopped, and the same command goes on; 1, a store failed; 2, an argument or a setting"
-        " is wrong."
+        " was stopped, and the same command continues; 1, a store failed; 2, an argument or a"
+        " setting is wrong."
     )
     arguments = tuple(CollectParams.model_fields)
     model = CollectParams

@@ -68,7 +68,7 @@ class Command(ScrapyCrawl):
         """Return the meaning of the exit codes."""
         return (
             "Exit codes: 0, the crawl ended, reached max_pages, had been finished before, or was"
-            " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, no seed"
+            " stopped (Ctrl-C) and the same command continues; 1, no page could be fetched, no seed"
             " gave a page or a medium, or a store or archive failed; 2, an argument, a setting, the"
             " seeds, the stored web or a feed is wrong."
         )

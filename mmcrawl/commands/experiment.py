@@ -175,7 +175,7 @@ def _report(outcome: Outcome, out: Path) -> Text:
         return Text(
             f"\nResults: {out / 'results.json'}. For a report with figures install"
             f" {' and '.join(missing)} (pip install 'mmcrawl[experiment]') and run the same command"
-            " again; nothing is crawled anew."
+            " again; nothing is crawled again."
         )
     from mmcrawl.experiment.report import write_report
 

@@ -286,8 +286,8 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "words_score": Column("", "the algorithm's score of its words when it was found"),
     "relevant": Column("", "whether the page holds media of the wanted kinds and is on topic"),
-    "group_title": Column("", "title of the group of links it stands in"),
-    "block": Column("", "kind of the block it stands in"),
+    "group_title": Column("", "title of the group of links it is in"),
+    "block": Column("", "kind of the block it is in"),
     "priority": Column("", "comes before the score; -1: it may be another address of a known page"),
 }
 """The columns by name."""

@@ -58,7 +58,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "stick"
     details = (
         "Crawls for pages on the topic, downloads their media, describes the works and writes a"
-        " folder with an index.html for a memory stick. The same command goes on after Ctrl-C;"
+        " folder with an index.html for a memory stick. The same command continues after Ctrl-C;"
         " later it brings the stick up to date. What it works on stands in FOLDER-work, but for the"
         " crawl if --store names another place. Flash plays if MMCRAWL_RUFFLE names a folder with"
         " the web build of Ruffle."

@@ -140,7 +140,7 @@ def _standing(link: LinkRecord, rule: PinnedRule | None, followed: str) -> tuple
         told.append(_left(link, followed))
     if place == BEHIND:
         told.append(
-            f"links={followed} puts it behind others of equal score: it stands in a block of kind"
+            f"links={followed} puts it behind others of equal score: it is in a block of kind"
             f" {link.block}, and in none better"
         )
     return tuple(told)
@@ -152,7 +152,7 @@ def _named(rule: PinnedRule) -> str:
 
 def _left(link: LinkRecord, followed: str) -> str:
     return (
-        f"links={followed} leaves it waiting, as it stands in a block of kind {link.block}, and in"
+        f"links={followed} leaves it waiting, as it is in a block of kind {link.block}, and in"
         " none better"
     )
 

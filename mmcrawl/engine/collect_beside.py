@@ -93,7 +93,7 @@ class CollectBeside:
                 pass
         except (EOFError, OSError, ValueError):
             logger.error(  # noqa: TRY400 - for a person
-                "The process that collects media ended unexpectedly; `scrapy collect` goes on"
+                "The process that collects media ended unexpectedly; `scrapy collect` continues"
             )
         finally:
             child.end()

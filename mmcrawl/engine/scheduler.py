@@ -296,7 +296,7 @@ class FocusedScheduler(BaseScheduler):
         self._at_work = None
         self._window.ended(link)
         if outcome is not None and not self.gives_up(outcome.value):
-            logger.error("A page could not be taken in: %s", outcome.getTraceback())
+            logger.error("A page could not be recorded: %s", outcome.getTraceback())
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
         self._commits.count()  # after what waited: a page may turn out not to be stored
@@ -318,7 +318,7 @@ class FocusedScheduler(BaseScheduler):
             tell(job)
         except Exception as error:
             raise_if_fatal(error)
-            logger.exception("What came of link %d could not be taken in", link)
+            logger.exception("What came of link %d could not be recorded", link)
             if job.is_running(link):
                 job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
             self.crawler.stats.inc_value("mmcrawl/internal_errors")

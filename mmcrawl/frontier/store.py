@@ -256,5 +256,5 @@ def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -
         key = different[0]
         raise StoreError(
             f"job {job.name!r} in {store} was started with {key}={job.arguments.get(key)!r}, not"
-            f" {new.get(key)!r}; use the same arguments to go on, or -a job=NAME for another job"
+            f" {new.get(key)!r}; use the same arguments to continue, or -a job=NAME for another job"
         )

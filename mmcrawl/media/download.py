@@ -157,7 +157,7 @@ class Download:
                 self._unpack_what_comes()
         elif is_packed:
             self._part.restart()
-            raise MediaError("the server goes on with compressed bytes", again=True)
+            raise MediaError("the server continues with compressed bytes", again=True)
         else:
             self._go_on(status, header, url)
         self._give_back_promise()
@@ -304,7 +304,7 @@ class Download:
             or (etag and begun.etag and etag != begun.etag)
         ):
             self._part.restart()
-            raise MediaError("the server goes on with another file", again=True)
+            raise MediaError("the server continues with another file", again=True)
         self._expected = _Expected(total, _sha256(header, of_all=True))
 
     def _judged(self) -> bytes:

@@ -42,7 +42,7 @@ _CONTENTS = Contents(
     tables=(Table("result", {"written": int, "facts": dict}), Table("part", BLOB)),
     missing="`scrapy rank` computes it",
     instead="another archive, or move it away",
-    damaged="compute the ranks anew with `scrapy rank`",
+    damaged="compute the ranks again with `scrapy rank`",
 )
 
 
@@ -237,7 +237,7 @@ class Ranks(Kept[float]):
     """The scores of pages; a page that was not ranked is not in it."""
 
     column = "scores", "<f8"
-    anew = "compute the ranks anew with `scrapy rank`"
+    anew = "compute the ranks again with `scrapy rank`"
 
     @property
     def method(self) -> str:
@@ -332,7 +332,7 @@ class Duplicates(Kept[int]):
     """The number of the group of each page that is like another one."""
 
     column = "groups", "<i8"
-    anew = "find them anew with `scrapy archive duplicates`"
+    anew = "find them again with `scrapy archive duplicates`"
 
     @property
     def near(self) -> float:

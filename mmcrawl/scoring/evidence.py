@@ -57,7 +57,7 @@ def prior_of(weights: Mapping[str, tuple[float, float]]) -> Prior:
     if unknown := weights.keys() - set(COLUMNS):
         raise MmcrawlError(
             f"weights of evidence that is not collected: {', '.join(sorted(unknown))}; they were "
-            "learnt by another version of mmcrawl: train them anew (tools/train_search_prior.py)"
+            "learnt by another version of mmcrawl: train them again (tools/train_search_prior.py)"
         )
     pairs = np.array([weights.get(name, (0.0, 0.0)) for name in COLUMNS], dtype=np.float32)
     return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -258,10 +258,10 @@ class LearntTest:
             model = PageModel.load(path)
             self._nearness = _nearness(model)
         except (OSError, TopicError) as error:
-            logger.warning("%s; the crawl goes on with what it knows", error)
+            logger.warning("%s; the crawl continues with what it knows", error)
             return
         self.model = replace(model, name=self.model.name)
-        logger.info("%s was learnt anew: pages are judged by it from now on", path)
+        logger.info("%s was learnt again: pages are judged by it from now on", path)
 
 
 def _nearness(model: PageModel) -> dict[str, TopicTest]:

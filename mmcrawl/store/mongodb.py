@@ -293,7 +293,7 @@ def _explain_refusal(what: str, error: OperationFailure) -> str:
             " database (read, to only read)"
         )
     if error.code == _OUT_OF_DISK or "disk is full" in text or "No space left" in text:
-        return f"{what} cannot be written (disk full); make room on the server and go on"
+        return f"{what} cannot be written (disk full); make room on the server and continue"
     return f"{what} failed: {_one_line(text)}"
 
 

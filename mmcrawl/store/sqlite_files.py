@@ -202,7 +202,7 @@ def why_not(kind: FileKind, name: str, text: str) -> str:
             "cannot be opened; does its folder exist, and may you write there?",
         ),
         (("readonly",), f"is read-only; change its permissions, or name {kind.instead}"),
-        (_PASSING, "is locked by another process; wait for it, and go on"),
+        (_PASSING, "is locked by another process; wait until it has ended"),
         (("closed database",), "is closed; open it again"),
     ):
         if any(sign in text for sign in signs):

@@ -142,7 +142,7 @@ class PageModel:
         try:
             stat = path.stat()
             if stat.st_size > _LARGEST:
-                raise TopicError(f"{path} is too large for a learnt topic; learn it anew")
+                raise TopicError(f"{path} is too large for a learnt topic; learn it again")
             facts = json.loads(path.read_bytes())
         except OSError as error:
             raise TopicError(f"learnt topic {path} cannot be read: {error.strerror}") from error
@@ -155,7 +155,7 @@ class PageModel:
         if not isinstance(facts, dict) or facts.get("format") != FORMAT:
             raise _none(path)
         if facts.get("version") != VERSION:
-            raise TopicError(f"{path} is of another version of mmcrawl; learn it anew")
+            raise TopicError(f"{path} is of another version of mmcrawl; learn it again")
         try:
             model = cls(
                 name=str(facts["name"]),
@@ -173,9 +173,9 @@ class PageModel:
                 stamp=stamp,
             )
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-            raise TopicError(f"learnt topic {path} is damaged; learn it anew") from None
+            raise TopicError(f"learnt topic {path} is damaged; learn it again") from None
         if not model.name or any(spread <= 0 for _, spread, _ in model.numbers.values()):
-            raise TopicError(f"learnt topic {path} is damaged; learn it anew")
+            raise TopicError(f"learnt topic {path} is damaged; learn it again")
         return model
 
 

@@ -79,7 +79,7 @@ def test_a_worker_joins_late_and_leaves_early(web, file_gang, observe):
     second = file_gang.start()
     wait_until(lambda: second.share(observer.pages()) > 2, "hosts to move to the second worker")
     second.signal(signal.SIGTERM)
-    assert "run the same command to go on" in second.ends()
+    assert "run the same command to continue" in second.ends()
     file_gang.finish(observer)
     assert ALL in first.said
     assert web.oddities() == {}

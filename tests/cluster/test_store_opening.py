@@ -143,7 +143,7 @@ def test_a_file_that_is_locked_is_waited_for(file_uri, tmp_path, caplog):
         other.execute("BEGIN IMMEDIATE")
         thread = Thread(target=shared.put, args=("worker", "ann", {"beat": 1, "facts": "1"}))
         thread.start()
-        while "is locked by another process; wait for it, and go on; waiting" not in caplog.text:
+        while "is locked by another process; wait until it has ended; waiting" not in caplog.text:
             time.sleep(0.01)
         other.execute("ROLLBACK")
         thread.join(HANG)

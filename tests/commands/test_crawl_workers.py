@@ -221,7 +221,7 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
     first.send_signal(signal.SIGINT)
     said = first.communicate(timeout=HANG)[1]
     assert "died; another is started in 1 s" in said
-    assert "Stopped (shutdown); run the same command to go on." in said
+    assert "Stopped (shutdown); run the same command to continue." in said
     assert (first.returncode, "Traceback" in said) == (0, False)
     second = crawl(tmp_path, *own)
     said = second.communicate(timeout=HANG)[1]

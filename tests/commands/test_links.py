@@ -445,7 +445,7 @@ def test_links_that_rules_and_blocks_hold_are_listed_as_held(run: Run, ruled_sto
     assert paths(waiting) == ["/bought.htm", "/bar.htm", "/first.htm", "/plain.htm"]
 
 
-LEFT = "links=related leaves it waiting, as it stands in a block of kind advertisement, and in none"
+LEFT = "links=related leaves it waiting, as it is in a block of kind advertisement, and in none"
 
 
 @pytest.mark.parametrize(
@@ -464,7 +464,7 @@ LEFT = "links=related leaves it waiting, as it stands in a block of kind adverti
             "/bar.htm",
             [
                 "it waits; 3 links stand before it",
-                "links=related puts it behind others of equal score: it stands in a block of kind"
+                "links=related puts it behind others of equal score: it is in a block of kind"
                 " navigation, and in none better",
             ],
         ),

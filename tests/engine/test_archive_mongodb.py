@@ -134,7 +134,9 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
         server.kill()
         said = end_of(crawl, 1)
     assert said.count("ERROR: archive") == 1
-    assert f"Stopped (store_error); run the same command to go on. Archive {uri} cannot be" in said
+    assert (
+        f"Stopped (store_error); run the same command to continue. Archive {uri} cannot be" in said
+    )
     server.start()
     assert crawls.crawled() <= crawls.archived()
     assert 40 <= len(crawls.crawled()) < 80

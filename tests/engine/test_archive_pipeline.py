@@ -407,7 +407,7 @@ def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(tmp_p
         [Stored(None, noted=False)]
     )
     [record] = caplog.records
-    assert record.getMessage().startswith("A visit of http://never-seen.test/ is not noted")
+    assert record.getMessage().startswith("A visit of http://never-seen.test/ is not recorded")
     store.close()
     store.close()
     with pytest.raises(StoreError, match="ended unexpectedly"):

@@ -148,7 +148,7 @@ def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_on
     early = crawl.archived()
     said = crawl.stop_at(30, signal.SIGINT)
     assert crawl.returncode == 0
-    assert "Stopped (shutdown); run the same command to go on." in said
+    assert "Stopped (shutdown); run the same command to continue." in said
     assert "Traceback" not in said
     assert "ended unexpectedly" not in said
     assert not crawl.store.with_name("crawl-archive.db-wal").exists()  # it was closed

@@ -64,7 +64,7 @@ def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(desk: Desk, small_di
         " make room and run the same command again"
     ]
     assert "Traceback" not in full.err
-    assert "run the same command to go on" in full.words
+    assert "run the same command to continue" in full.words
     assert desk.rows(store, "PRAGMA integrity_check") == [("ok",)]
     crawled = {url for url, (status, _) in desk.links(store).items() if status == "C"}
     found = desk.media_pages(store)

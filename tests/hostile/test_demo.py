@@ -16,7 +16,7 @@ def test_the_demo_says_that_it_is_one_and_what_to_do_next(desk: Desk) -> None:
     assert first.startswith("This is the demo: no seeds were given")
     assert last.startswith("That was the demo; a site of your own: ")
     assert last.endswith("scrapy crawl focused -a topic=physics-senior -a seeds=http://YOUR-SITE/")
-    assert "go on" not in run.words  # each run begins anew
+    assert "to continue" not in run.words  # each run starts over
     quiet = desk.crawl("max_pages=5", MMCRAWL_DISPLAY="0")
     assert (quiet.code, "the demo" in quiet.words) == (0, False)
 

@@ -71,7 +71,7 @@ def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANG)
     assert process.returncode == 0
-    assert "Stopped (shutdown); run the same command to go on." in said
+    assert "Stopped (shutdown); run the same command to continue." in said
     assert "waiting  1 addresses" in said
     assert "taken" not in said
     assert desk.records()["/a.mp4"].state is State.WAITING

@@ -152,8 +152,8 @@ class ArchiveStore:
             answers.of[n] = answer
             if not answer.noted:
                 logger.warning(
-                    "A visit of %s is not noted: the archive has no version of it from before; it"
-                    " was removed meanwhile, or the clock of this machine is slow",
+                    "A visit of %s is not recorded: the archive has no earlier version of it; it"
+                    " was removed, or the clock of this machine is slow",
                     visits[n].url,
                 )
 

@@ -87,7 +87,8 @@ class ProcessStore:
             self._child.end()
             raise StoreError(
                 f"the process that writes archive {self._name} ended unexpectedly"
-                f" (exit status {self._child.process.returncode}); start the crawl again to go on"
+                f" (exit status {self._child.process.returncode});"
+                " start the crawl again to continue"
             ) from error
 
 

@@ -237,9 +237,9 @@ def _ending(  # noqa: PLR0911 - one for each reason
 ) -> str:
     afresh = getattr(spider, "made_afresh", False)
     kept = job.kept and not afresh
-    again = "run the same command to go on" if kept else "it was kept in memory only"
+    again = "run the same command to continue" if kept else "it was kept in memory only"
     if afresh:
-        again = "the same command begins anew"
+        again = "the same command starts over"
     if reason in _FAILED_ENDS:
         return _FAILED_ENDS[reason] + (
             "run the same command to try again." if kept else "see the reasons above."

@@ -366,7 +366,7 @@ def collected_tables(collected: Collected) -> RenderableType:
     ]
     if collected.problem or collected.ending:
         why = sentence(collected.problem) if collected.problem else ""
-        how = f"Stopped ({collected.ending}); run the same command to go on."
+        how = f"Stopped ({collected.ending}); run the same command to continue."
         parts.append(Text(f"\n{how} {why}".rstrip(), "bold"))
     return Group(*parts)
 
