@@ -1,8 +1,16 @@
 """The block archive: every version of every page, cut into blocks.
 
-An :class:`Archive` is opened by URI. It keeps captures as versions of URLs (Song et al. 2008),
-rebuilds any of them byte for byte, and tells two of them apart block by block. Nothing is
-acknowledged before it is durable. A :class:`Search` finds its blocks by what they say.
+A capture comes in (a response, or the news that nothing changed). `format/planning.py` compares it
+with what was last seen of its URL and decides whether it is a version or a visit (Song et al. 2008,
+algorithm 4); `format/writing.py` appends it to a segment; `format/sealing.py` later merges small
+segments into solid ones. Segments are the archive. `index.py` says where in them each version is,
+and can be rebuilt from them, as `upkeep/checking.py` does. The same code runs on SQLite and on
+MongoDB (:mod:`mmcrawl.store`).
+
+Out come versions, byte for byte (:class:`Archive`, begin in `archive.py`), differences of two
+versions block by block (`comparing`), pages due for a visit (`revisits.py`), blocks by their words
+(:class:`Search`, `search`), and WARC files (`warc`). What is acknowledged is durable; what is
+returned has been compared with its digest.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,6 +1,12 @@
 """The frontier: link records, and the pending set, whose scores can change while links wait.
 
-This room also holds the store of a crawl's state: its jobs, what it found and what it learnt.
+Links come in from pages (`sqlite.py`, begin there). `admission.py` says which may be followed,
+`aliases.py` which are other addresses of known pages. `order.py` keeps the waiting links in order,
+the best of each host in memory; `next` takes the best link of a host that is free. A link's status
+goes from W (waiting) to R (running), then to C (crawled) or E (error), or back to W for a retry.
+
+`store.py` is the SQLite file of a crawl: its jobs, links, findings and what it learnt. Changes
+become durable together, at a commit; what was not committed is fetched again after a crash.
 """
 
 from mmcrawl.lazy import lazy_imports

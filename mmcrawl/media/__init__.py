@@ -1,7 +1,14 @@
 """Media found by a crawl and kept: their bytes, and a record for each address.
 
-A :class:`MediaFile` records the outcome for one address. The bytes are in a media store, named by
-their digest, so that equal files are kept once; the records are in an index beside them.
+Addresses come in from a crawl's media pages. `collector.py` (begin there) takes them by leases from
+the `index.py`, so that several processes share a collection, and settles each with a result.
+`download.py` receives one file and resumes it after an interruption, `streams.py` joins the pieces
+of a stream, `hosted.py` lets yt-dlp fetch from players, `parts.py` finds the files that an
+animation loads. `magic.py` decides by the bytes what a file is.
+
+The bytes are in a media store (`files.py`), named by their digest, so that equal files are kept
+once; a file is there as a whole or not at all. A :class:`MediaFile` records the outcome of one
+address.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,4 +1,10 @@
-"""Item pipelines: every page is archived, cut into blocks if requested, and judged."""
+"""Item pipelines: every page gets its blocks, is archived, and is judged.
+
+`BlocksPipeline` adds the blocks of a page, `ArchivePipeline` stores it, `MediaPipeline` (900) runs
+the topic test: pipelines before it see every page, those after it, and feeds, only relevant ones.
+`mmcrawl.engine.components` fixes this order. A page that the archive refuses ends in error, and a
+slow archive slows the crawl: nothing is dropped.
+"""
 
 from mmcrawl.lazy import lazy_imports
 

@@ -1,7 +1,13 @@
 """Scoring: what makes a link worth fetching, one module for each algorithm.
 
-An algorithm follows the `Scorer` protocol and is found by name through `make_scorer`. The topic
-test, which says whether a fetched page was worth it, lives here too.
+An algorithm is a `Scorer` (`base.py`, begin there), made by its name through `make_scorer`. The
+crawl reports what became of links: added, crawled, failed, redirected. The scorer answers with
+scores of new links and changed scores of waiting ones, higher first; it never fetches and never
+stores. A crawl that is continued replays its history to a new scorer, which must arrive at the same
+scores. `graph` holds the algorithms that rank links by the graph seen so far.
+
+`relevance.py` is the topic test, which says whether a fetched page was worth it: one test for the
+crawl, the report and the truth of experiments.
 """
 
 from mmcrawl.lazy import lazy_imports

@@ -1,9 +1,9 @@
-"""Topics: what a crawl looks for, and how near a text is to it.
+"""Topics: what a crawl looks for, and how similar a text is to it.
 
 A :class:`Topic` is a set of concepts, each a set of equivalent words in Chinese and English. It
-comes from a file that ships with mmcrawl, from the user's own file, or from a few keywords; or it
-is learnt from pages, a :class:`PageModel`.
-:class:`BooleanModel` and :class:`VectorSpaceModel` give a text's similarity to it in [0, 1].
+comes from a file that ships with mmcrawl, from the user's own file, or from a few keywords
+(`loading.py`); or it is learnt from pages, a :class:`PageModel`. :class:`BooleanModel` and
+:class:`VectorSpaceModel` return a text's similarity to it in [0, 1]. Begin with `topic.py`.
 """
 
 from mmcrawl.lazy import lazy_imports
