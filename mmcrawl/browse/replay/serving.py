@@ -9,7 +9,6 @@ had: the bytes as they came, the blocks outlined, scripts.
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, islice
 from urllib.parse import urlsplit
@@ -19,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.rewriting import rewrite_html
 from mmcrawl.archive.warc.heads import sort_key
@@ -67,51 +65,70 @@ _SHARE_OF_TIME = 0.8  # of what a request may take, after which the search ends 
 
 
 def cdx_routes(context: Context) -> list[Route]:
-
-    def lines(context: Context, arguments: Arguments) -> Response:
-        seconds = context.limits.seconds * _SHARE_OF_TIME
-        return _Found(context.archive, _query(arguments), seconds).response()
-
-    return [context.route("/cdx", lines)]
+    return [context.route("/cdx", lambda context, given: _Asked(context, given).response())]
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """What a request asks for; times are whole Unix seconds."""
+class _Asked:
+    """What a request asks for; times are whole Unix seconds. Problem (400) if that is not clear."""
 
-    url: str
-    match: str
-    since: int
-    until: int
-    limit: int
-    output: str
-    fields: tuple[str, ...]
-    closest: int | None
+    def __init__(self, context: Context, given: Arguments) -> None:
+        for name in given.values.keys() - {*_PARAMETERS}:
+            raise Problem(400, "parameter", name=name[:50], choices=", ".join(_PARAMETERS))
+        url, match = given.url(), given.choice("matchType", _MATCHES)
+        if not match:  # as wildcards: below an address, or a domain
+            match = "domain" if url.startswith("*.") else "prefix" if url.endswith("*") else "exact"
+            url = url.removeprefix("*.") if match == "domain" else url.removesuffix("*")
+        self._url, self._match = url, match
+        self._fields = [one.strip() for one in (given.text("fl") or ",".join(FIELDS)).split(",")]
+        if unknown := {*self._fields} - {*FIELDS}:
+            raise Problem(400, "choice", name="fl", value=min(unknown), choices=", ".join(FIELDS))
+        # With `closest` it is the order anyway; without, as pywb asks when it wants all, there is
+        # none.
+        given.choice("sort", ("closest",))
+        self._since, self._until = _time(given, "from", "0001"), _time(given, "to", _LAST_OF)
+        self._limit = given.whole("limit", DEFAULT_LIMIT, most=LARGEST_LIMIT)
+        self._output = given.choice("output", ("text", "json"), "text")
+        self._near = _time(given, "closest", "") if given.text("closest") else None
+        self._archive = context.archive
+        self._end = time.monotonic() + context.limits.seconds * _SHARE_OF_TIME
+        self._late = False
 
+    def response(self) -> Response:
+        near, most = self._near, self._limit + 1
+        captures = self._captures()
+        if near is None:
+            found = list(islice(captures, most))
+        else:
+            found = nsmallest(most, captures, lambda version: abs(version.time - near))
+        lines = [[_value(version, name) for name in self._fields] for version in found]
+        headers = {"Cache-Control": "no-cache"}
+        if self._late or len(lines) > self._limit:
+            headers["X-Limited"] = "time" if self._late else "limit"
+        lines = lines[: self._limit]
+        if self._output == "json":
+            return JSONResponse([self._fields, *lines] if lines else [], headers=headers)
+        return PlainTextResponse("".join(" ".join(line) + "\n" for line in lines), headers=headers)
 
-def _query(given: Arguments) -> _Query:
-    """Return what is asked for; Problem (400) if that is not understood."""
-    for name in given.values.keys() - {*_PARAMETERS}:
-        raise Problem(400, "parameter", name=name[:50], choices=", ".join(_PARAMETERS))
-    url, match = given.url(), given.choice("matchType", _MATCHES)
-    if not match:  # as wildcards: below an address, or a domain
-        match = "domain" if url.startswith("*.") else "prefix" if url.endswith("*") else "exact"
-        url = url.removeprefix("*.") if match == "domain" else url.removesuffix("*")
-    fields = [one.strip() for one in (given.text("fl") or ",".join(FIELDS)).split(",")]
-    if unknown := {*fields} - {*FIELDS}:
-        raise Problem(400, "choice", name="fl", value=min(unknown), choices=", ".join(FIELDS))
-    # With `closest` it is the order anyway; without, as pywb asks when it wants all, there is none.
-    given.choice("sort", ("closest",))
-    return _Query(
-        url,
-        match,
-        _time(given, "from", "0001"),
-        _time(given, "to", _LAST_OF),
-        given.whole("limit", DEFAULT_LIMIT, most=LARGEST_LIMIT),
-        given.choice("output", ("text", "json"), "text"),
-        tuple(fields),
-        _time(given, "closest", "") if given.text("closest") else None,
-    )
+    def _captures(self) -> Iterator[Version]:
+        for url in self._urls():
+            for version in self._archive.versions(url):
+                if self._since <= version.time < self._until + 1:
+                    yield version
+            if time.monotonic() > self._end:
+                self._late = True
+                return
+
+    def _urls(self) -> Iterator[str]:
+        url = archived_url(self._url, "")
+        if self._match == "exact":
+            return iter([url])
+        if self._match == "prefix":
+            return chain.from_iterable(self._archive.urls(prefix=p) for p in _prefixes(self._url))
+        host = (urlsplit(url).hostname or "").lower()
+        if self._match == "host":
+            return self._archive.urls(host=host)
+        hosts = (h for h in self._archive.hosts() if h == host or h.endswith(f".{host}"))
+        return chain.from_iterable(self._archive.urls(host=h) for h in hosts)
 
 
 def _time(given: Arguments, name: str, default: str) -> int:
@@ -128,51 +145,6 @@ def _time(given: Arguments, name: str, default: str) -> int:
         except ValueError:  # a month has not so many days
             filled = f"{filled[:6]}{int(filled[6:8]) - 1:02}{filled[8:]}"
     return time
-
-
-class _Found:
-    def __init__(self, archive: Archive, query: _Query, seconds: float) -> None:
-        self._archive, self._query = archive, query
-        self._end = time.monotonic() + seconds
-        self._late = False
-
-    def response(self) -> Response:
-        query, near = self._query, self._query.closest
-        captures = self._captures()
-        if near is None:
-            found = list(islice(captures, query.limit + 1))
-        else:
-            found = nsmallest(query.limit + 1, captures, lambda version: abs(version.time - near))
-        lines = [[_value(version, name) for name in query.fields] for version in found]
-        headers = {"Cache-Control": "no-cache"}
-        if self._late or len(lines) > query.limit:
-            headers["X-Limited"] = "time" if self._late else "limit"
-        lines = lines[: query.limit]
-        if query.output == "json":
-            return JSONResponse([list(query.fields), *lines] if lines else [], headers=headers)
-        return PlainTextResponse("".join(" ".join(line) + "\n" for line in lines), headers=headers)
-
-    def _captures(self) -> Iterator[Version]:
-        for url in self._urls():
-            for version in self._archive.versions(url):
-                if self._query.since <= version.time < self._query.until + 1:
-                    yield version
-            if time.monotonic() > self._end:
-                self._late = True
-                return
-
-    def _urls(self) -> Iterator[str]:
-        query = self._query
-        url = archived_url(query.url, "")
-        if query.match == "exact":
-            return iter([url])
-        if query.match == "prefix":
-            return chain.from_iterable(self._archive.urls(prefix=p) for p in _prefixes(query.url))
-        host = (urlsplit(url).hostname or "").lower()
-        if query.match == "host":
-            return self._archive.urls(host=host)
-        hosts = (h for h in self._archive.hosts() if h == host or h.endswith(f".{host}"))
-        return chain.from_iterable(self._archive.urls(host=h) for h in hosts)
 
 
 def _prefixes(url: str) -> list[str]:
