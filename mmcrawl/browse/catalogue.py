@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -119,9 +119,10 @@ class WorksOfStore:
                 self._collections = revision, Collections(records).all()
             return self._collections[1]
 
-    def works_at(self, url: str) -> Sequence[Entry]:
-        """Return the works that an address shows or is a file of, but for hidden ones."""
-        return self.index()[1].at(url) if self.is_there else ()
+    def works_at(self, urls: Iterable[str]) -> dict[str, Sequence[Entry]]:
+        """Return the works that addresses show or are a file of, but for hidden ones."""
+        index = self.index()[1] if self.is_there else WorkIndex(None)
+        return {url: index.at(url) for url in urls}
 
     # -- what people say, which needs no described works -----------------------------------------
 

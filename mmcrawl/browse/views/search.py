@@ -152,13 +152,13 @@ def _works(context: Context, form: dict[str, str], number: int) -> tuple[int, Se
 def _grouped(context: Context, hits: tuple[Hit, ...]) -> list[_Group]:
     """Put hits with the same block together, under the first of them."""
     groups: dict[str, _Group] = {}
+    works = context.catalogue.works_at(hit.url for hit in hits)
     for hit in hits:
         if hit.digest in groups:
             groups[hit.digest].alike.append(hit)
         else:
-            works = context.catalogue.works_at(hit.url)[:_MOST_WORKS]
             title = context.title(hit.url, hit.version)
-            groups[hit.digest] = _Group(hit, title, works)
+            groups[hit.digest] = _Group(hit, title, works[hit.url][:_MOST_WORKS])
     return list(groups.values())
 
 

@@ -51,6 +51,14 @@ def test_updating_after_each_page_is_as_good_as_at_the_end(archive, search, tmp_
     assert answers(search) == anew(archive, tmp_path)
 
 
+def test_a_query_that_was_asked_before_finds_what_came_since(archive, search):
+    for day in range(3):
+        archive.store(capture(f"http://lever.test/{day}", day, text=f"Day {day} of the lever."))
+        search.update()
+        for _ in range(2):
+            assert search.search("lever").total == day + 1
+
+
 def test_nothing_new_writes_nothing(archive: Archive, search: Search, path: Path) -> None:
     store_all(archive, mixed_web())
     search.update()
