@@ -15,6 +15,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from mmcrawl.text.resources import split_host
 
 _ASIDE = ("lbcgroup", "pravda")
 _SHORTEST = 50  # characters of a body
@@ -33,6 +36,17 @@ def news_pages(folder: Path, *, aside: bool) -> list[tuple[str, bytes, str | Non
     if not place.is_dir():
         raise FileNotFoundError(f"there is no {place}")
     return [page for path in sorted(place.glob("*/*.json")) for page in _of_publisher(path, aside)]
+
+
+def newspaper_pages(folder: Path, *, aside: bool) -> Iterator[tuple[str, bytes, str, str, str]]:
+    """Yield the pages of half of the sites of AndyTheFactory/article-extraction-dataset."""
+    place = folder / "article-extraction-dataset"
+    for key, labels in json.loads((place / "articles.json").read_bytes()).items():
+        host = urlsplit(labels["url"]).hostname or ""
+        site = split_host(host).top_domain_under_public_suffix or host
+        path = place / "html" / f"{key}.html"  # some copies lack the largest
+        if (hashlib.sha1(site.encode()).digest()[0] % 2 == 1) == aside and path.is_file():
+            yield key, path.read_bytes(), labels["url"], "article", labels["articleBody"]
 
 
 def _of_publisher(path: Path, aside: bool) -> Iterator[tuple[str, bytes, str | None, str, str]]:

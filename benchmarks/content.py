@@ -14,6 +14,9 @@ pages:
 * `repositories/`: clones of the repositories in `data/content_ja_ru_ar.json`, with pages in
   Japanese (shingles of four characters), Russian and Arabic (of four words), see
   `_language_pages.py`. No model is trained on these;
+* `article-extraction-dataset/`: a checkout of that repository of AndyTheFactory (Apache 2.0):
+  English news and magazines, cleaned by hand. A model is trained on half of the sites
+  (`newspapers`), none on the others (`newspapers-aside`); scored as `articles/`;
 * `fundus/`: a checkout of flairNLP/fundus, news pages in 20 languages, see `_news_pages.py`. A
   model is trained on one half (`news`), none on the other (`news-aside`).
 
@@ -53,14 +56,17 @@ from _content_scores import (
     word_f1,
 )
 from _language_pages import language_pages
-from _news_pages import news_pages
+from _news_pages import news_pages, newspaper_pages
 
 __all__ = ["evaluate", "mean_f1", "set_scores", "shingle_scores", "word_f1"]
 
-Set = Literal["articles", "pages", "zh", "news", "ja", "ru", "ar", "news-aside"]
+Set = Literal[
+    "articles", "pages", "zh", "news", "newspapers", "ja", "ru", "ar", "news-aside",
+    "newspapers-aside",
+]  # fmt: skip
 SETS: tuple[Set, ...] = ("articles", "pages", "zh")
-TRAINED: tuple[Set, ...] = (*SETS, "news")  # those the model is trained on
-LANGUAGES: tuple[Set, ...] = ("ja", "ru", "ar", "news-aside")  # those none is
+TRAINED: tuple[Set, ...] = (*SETS, "news", "newspapers")  # those the model is trained on
+LANGUAGES: tuple[Set, ...] = ("ja", "ru", "ar", "news-aside", "newspapers-aside")  # those none is
 KINDS = ("article", "forum", "product", "collection", "listing", "documentation", "service")
 
 
@@ -91,8 +97,9 @@ def load(name: Set, folder: Path) -> list[LabelledPage]:
             for key, labels in truth.items()
             for body in [(place / "html" / f"{key}.html.gz").read_bytes()]
         ]
-    if name in ("news", "news-aside"):
-        return [LabelledPage(*page) for page in news_pages(folder, aside=name == "news-aside")]
+    if name.startswith("news"):
+        read = newspaper_pages if name.startswith("newspapers") else news_pages
+        return [LabelledPage(*page) for page in read(folder, aside=name.endswith("-aside"))]
     if name in LANGUAGES:
         return [LabelledPage(*page) for page in language_pages(name, folder)]
     files = stored_files(folder)
@@ -252,6 +259,8 @@ TABLES: dict[Set, tuple[str, Callable[[str, list[Result]], None]]] = {
     "ar": ("Arabic, by shingles of four words", print_shingle_table),
     "news": ("News, by shingles of four words", print_shingle_table),
     "news-aside": ("News kept aside, by shingles of four words", print_shingle_table),
+    "newspapers": ("Newspapers, by shingles of four words", print_shingle_table),
+    "newspapers-aside": ("Newspapers kept aside, by shingles of four words", print_shingle_table),
 }
 
 

@@ -120,7 +120,7 @@ def small_pages(name: Set, labelled: LabelledPage) -> list[LabelledPage]:
     chance = random.Random(f"{name} {labelled.key}")  # noqa: S311 - the same each time
     made = (
         small_page(content, noise, chance)
-        for _ in range(_SMALL if name in ("pages", "news") else 4)
+        for _ in range(4 if name in ("articles", "zh") else _SMALL)
     )
     return [
         LabelledPage(labelled.key, body, labelled.url, kind, truth)

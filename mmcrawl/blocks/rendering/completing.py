@@ -64,9 +64,9 @@ def _groups(tree: PageTree, lines: PageLines) -> list[int]:
     """Return the outermost lists, tables and preformatted texts that lines stand in."""
     groups = tree.having(_GROUPS)
     around = tree.inside(groups)[np.asarray(tree.parents)]
-    found = np.unique(tree.innermost(groups & ~around)[np.asarray(lines.containers)])
-    outermost: list[int] = found[found > 0].tolist()
-    return outermost
+    outermost = tree.innermost(groups & ~around)[np.asarray(lines.containers)]
+    # Not by np.unique, which loads numpy.ma: no other step of reading a page does.
+    return sorted({0, *outermost.tolist()})[1:]
 
 
 def _rows_of(tree: PageTree, lines: PageLines, node: int) -> NDArray[np.int64]:
