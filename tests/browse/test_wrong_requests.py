@@ -47,7 +47,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         (f"/page?url={LEVER}&p=7", 404, "The list has "),
         ("/search?q=lever&p=2", 404, "The list has "),
         ("/search?q=lever&p=1000001", 400, "whole number"),
-        ("/search?q=lever&from=2024-02-30", 400, "is not a date"),
+        ("/search?q=lever&from=2024-02-30", 400, "is no date; write it as"),
         ("/search?q=lever&order=best", 400, "Use one of"),
         ("/search?q=%22open", 400, "no closing quote"),
         ("/search?q=" + "x" * 1001, 400, "longer than 1,000 characters"),
