@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import Any
@@ -141,7 +142,8 @@ class PageReader:
 
     def _started(self) -> ChildProcess:
         child = ChildProcess(__name__)
-        child.ask([self._method, self._requisites])
+        with suppress(EOFError, OSError, ValueError):  # it was killed: its first page tells
+            child.ask([self._method, self._requisites])
         return child
 
     def _end(self) -> None:

@@ -245,6 +245,25 @@ def test_when_the_process_dies_one_page_goes_on_unsegmented_and_the_others_are_c
     )
 
 
+def test_a_process_that_is_killed_while_it_loads_loses_no_page(monkeypatch):
+    loaded = []
+
+    class KilledAtOnce(ChildProcess):
+        def receive(self) -> Any:
+            if not loaded:
+                self.process.kill()
+            loaded.append(self)
+            return super().receive()
+
+    monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", KilledAtOnce)
+    reader = PageReader("bwap")
+    waiting = [reader.read(received(n)) for n in range(6)]
+    reader.close()
+    assert [future.result().digest for future in waiting] == [
+        read_page(received(n)).digest for n in range(6)
+    ]
+
+
 def test_the_process_loads_before_the_first_page_and_is_the_one_that_reads_it(monkeypatch):
     begun: list[str] = []
 
