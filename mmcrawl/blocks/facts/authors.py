@@ -182,11 +182,8 @@ class AuthorReader:
         yield "json-ld author", [one for _, text in said.broken for one in found.findall(text)[:1]]
 
     def _twitter(self) -> list[str]:
-        labels = [*self._said.meta("twitter:label1")]
-        if any(
-            re.match(r"written|geschrieben|écrit|escrito|scritto|author|by", one, re.I)
-            for one in labels
-        ):
+        writes = re.compile(r"written|geschrieben|écrit|escrito|scritto|author|by", re.IGNORECASE)
+        if any(map(writes.match, self._said.meta("twitter:label1"))):
             return [*self._said.meta("twitter:data1")][:1]
         return []
 
