@@ -42,7 +42,7 @@ FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
 SIBLINGS = 64
 """Among so many partitions memory is divided: of more only some have very many links."""
-_SCRATCH = "crawl.db"
+_SCRATCH = "partitions.db"  # no crawl of a user is called so
 _SURELY_LOCKED = 60.0  # seconds after which a worker has the lock of the folder that it made
 _SHIFT = 32
 _MOST_REASONS = 50  # for which links ended in error
@@ -416,7 +416,7 @@ class OwnPartitions:
 
 def _remove_orphans() -> None:
     """Remove the folders of this user's workers that were killed: nobody holds their locks."""
-    for lock in Path(tempfile.gettempdir()).glob(f"{FOLDER}*/{_SCRATCH}.lock"):
+    for lock in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*/{_SCRATCH}.lock"):
         with suppress(OSError, Timeout):
             is_ours = lock.parent.lstat().st_uid == os.geteuid() and not lock.parent.is_symlink()
             if is_ours and time.time() - lock.stat().st_mtime > _SURELY_LOCKED:

@@ -189,13 +189,13 @@ def _description(topic: Topic) -> RenderableType:
 
 def _learnt(model: PageModel) -> list[RenderableType]:
     """Return the facts about a learnt topic."""
-    told = model.told
+    facts = model.facts
     lines = [
-        f"learnt from {len(model.good)} good and {told['bad'] or len(model.bad):.0f} bad pages",
-        f"precision {told['precision']:.0%}, recall {told['recall']:.0%}, average precision"
-        f" {told['average_precision']:.2f}, on {told['left_out']} left out in training",
-        f"words that speak for a page: {', '.join(told['words'])}",
-        f"words that speak against it: {', '.join(told['against'])}",
+        f"learnt from {len(model.good)} good and {facts['bad'] or len(model.bad):.0f} bad pages",
+        f"precision {facts['precision']:.0%}, recall {facts['recall']:.0%}, average precision"
+        f" {facts['average_precision']:.2f}, on {facts['left_out']} left out in training",
+        f"words that speak for a page: {', '.join(facts['words'])}",
+        f"words that speak against it: {', '.join(facts['against'])}",
     ]
     return [literal(line) for line in lines]
 

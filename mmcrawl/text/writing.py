@@ -45,7 +45,7 @@ def size_of(count: int) -> str:
     >>> size_of(3_460_000)
     '3.5 MB'
     """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count} B"

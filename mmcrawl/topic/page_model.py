@@ -12,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -118,16 +119,21 @@ class PageModel:
             raise TopicError(f"{path} cannot be written: {error.strerror}") from error
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What was measured, whatever a file says: numbers, texts, and counts of cautions."""
+    def facts(self) -> dict[str, Any]:
+        """The measurements as numbers, texts, and counts of cautions, whatever the file holds."""
         said = self.measured
 
         def of_kind(name: str, kind: Any, default: Any) -> Any:
             return value if isinstance(value := said.get(name), kind) else default
 
+        def number(name: str) -> float:
+            with suppress(ValueError, OverflowError):
+                return _number(said.get(name))
+            return 0.0
+
         numbers = "precision", "recall", "average_precision", "good", "bad", "learnt_at"
         return {
-            **{name: float(of_kind(name, int | float, 0)) for name in numbers},
+            **{name: number(name) for name in numbers},
             **{name: [*map(str, of_kind(name, list, ()))] for name in ("words", "against")},
             "left_out": str(said.get("left_out", "pages")),
             "cautions": {

@@ -89,18 +89,21 @@ def test_folders_of_workers_that_were_killed_are_removed_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    for name in ("mmcrawl-1-killed", "mmcrawl-2-new", "mmcrawl-3-lives", "another"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "crawl.db.lock").touch()
-        if "new" not in name:
-            os.utime(tmp_path / name / "crawl.db.lock", (0, 0))
-    with FileLock(tmp_path / "mmcrawl-3-lives" / "crawl.db.lock"):
-        os.utime(tmp_path / "mmcrawl-3-lives" / "crawl.db.lock", (0, 0))
+    crawl = tmp_path / "mmcrawl-4-try" / "crawl.db.lock"  # a user's, which was killed
+    names = "mmcrawl-1-killed", "mmcrawl-2-new", "mmcrawl-3-lives", "mmcrawl-try"
+    for lock in (*(tmp_path / name / "partitions.db.lock" for name in names), crawl):
+        lock.parent.mkdir()
+        lock.touch()
+        if "new" not in lock.parent.name:
+            os.utime(lock, (0, 0))
+    with FileLock(tmp_path / "mmcrawl-3-lives" / "partitions.db.lock") as lives:
+        os.utime(lives.lock_file, (0, 0))
         Gang(MadeWeb(1, 1), Rules(partitions=1)).join().die()
     assert {one.name for one in tmp_path.iterdir()} == {
         "mmcrawl-2-new",
         "mmcrawl-3-lives",
-        "another",
+        "mmcrawl-4-try",
+        "mmcrawl-try",
     }
 
 

@@ -153,6 +153,13 @@ def test_a_file_that_is_none_is_told(change, said, lesson: Lesson, tmp_path: Pat
         load_topic(str(path))
 
 
+def test_measurements_of_a_hostile_file_are_numbers_and_texts(lesson: Lesson) -> None:
+    said = {"precision": 10**400, "recall": "all", "words": 3, "cautions": {"few": None, "one": 1}}
+    facts = replace(lesson.model, measured=said).facts
+    assert (facts["precision"], facts["recall"], facts["words"]) == (0.0, 0.0, [])
+    assert facts["cautions"] == {"one": 1}
+
+
 def test_an_own_topic_goes_by_its_name(lesson, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lesson.model.save(tmp_path / "topics" / "strings.json")

@@ -112,26 +112,26 @@ class Found:
 
 def find(
     db: sqlite3.Connection,
+    runs: Runs,
     query: Query,
     order: Order,
     groups: Mapping[str, object] | None = None,
     *,
     most: int,
     everywhere: bool = False,
-    runs: Runs | None = None,
 ) -> Found:
-    """Find the blocks that match, and their pages in order.
+    """Return the pages of the blocks that match, in order.
 
     Of pages that are in one group, by URL, only the first is kept. `most` pages will be looked at;
     behind these, equally good ones are in any order. Menus count like the rest if `everywhere`.
-    `runs` is what `runs_of` returns, if it is known already.
+    `runs` is what `runs_of` returns.
 
     Raises:
         SearchError: there is no such order.
     """
     if isinstance(order, str) and order not in ORDERS:
         raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
-    where, latest, first, score = runs or runs_of(db, query)
+    where, latest, first, score = runs
     pages_of_all = _distinct(where >> 32)
     told = ~_IS_BESIDE[latest >> 31 & 15]
     if query.words and not query.kind and not everywhere and told.any():

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search.finding import Counts, Order, find, runs_of
+from mmcrawl.archive.search.finding import Counts, Order, Runs, find, runs_of
 from mmcrawl.archive.search.hits import (
     ArchivedHit,
     Hit,
@@ -24,7 +24,7 @@ from mmcrawl.archive.search.hits import (
     still_there,
 )
 from mmcrawl.archive.search.index import DamagedError, Index
-from mmcrawl.archive.search.query import parse_query
+from mmcrawl.archive.search.query import Query, parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import SearchError, StoreError
@@ -32,7 +32,8 @@ from mmcrawl.store.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
 
-_QUERIES = 4  # whose matches are kept: of a large archive they take megabytes
+_QUERIES = 4  # whose matches are kept
+_MOST_KEPT = 500_000  # matches of a query that are kept, at 32 bytes each
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,7 @@ class Search:
         self._read_only = read_only
         self._index = Index(path, read_only=read_only)
         self._updating = threading.Lock()
-        # Readers go on to the next page: what matches is kept until another connection writes.
-        self._runs = lru_cache(_QUERIES)(lambda db, _, query: runs_of(db, query))
+        self._runs: dict[tuple[sqlite3.Connection, int, Query], Runs] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -182,16 +182,27 @@ class Search:
             raise SearchError("limit and offset must not be negative")
         parsed = parse_query(query)
         with self._index.reading() as db:
-            state: int = db.execute("PRAGMA data_version").fetchone()[0]
-            runs = self._runs(db, state, parsed)
-            most = offset + limit
-            found = find(db, parsed, order, collapse, most=most, everywhere=everywhere, runs=runs)
+            runs, most = self._runs_of(db, parsed), offset + limit
+            found = find(db, runs, parsed, order, collapse, most=most, everywhere=everywhere)
             shown = found.pages[offset : offset + limit]
             hits = hits_of(db, (*parsed.words, *parsed.topics), found, shown)
         there = still_there(self._archive, hits)
         if parsed.words and not (parsed.kind or parsed.media):  # else what is asked for is a block
             there = map(content_first, there)
         return Results(found.total, tuple(there), found.counts, found.beside)
+
+    def _runs_of(self, db: sqlite3.Connection, query: Query) -> Runs:
+        """Return the matches of a query, kept for its next pages until the index changes.
+
+        The index is updated by another connection; only one thread at a time reads it by this one.
+        """
+        key = db, int(db.execute("PRAGMA data_version").fetchone()[0]), query
+        runs = self._runs.pop(key, None) or runs_of(db, query)
+        if len(runs[0]) <= _MOST_KEPT:
+            self._runs[key] = runs
+            while len(self._runs) > _QUERIES:
+                del self._runs[next(iter(self._runs))]
+        return runs
 
     def read(self, hit: Hit) -> ArchivedHit:
         """Return where a hit is in the archived page, and its media with their addresses.

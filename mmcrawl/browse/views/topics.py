@@ -28,7 +28,7 @@ def topics_page(context: Context, arguments: Arguments) -> Response:
         marks = Marks(context.catalogue).of(name)
         good = sum(mark.is_good for mark in marks)
         model = desk.model(name)
-        listed.append((name, model and model.told, good, len(marks) - good))
+        listed.append((name, model and model.facts, good, len(marks) - good))
     own = desk.names_of_words()
     return page(arguments, "topics", topics=listed, own=own, can_mark=context.catalogue.can_keep)
 
@@ -43,7 +43,7 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
         arguments,
         "topic",
         name=name,
-        measured=model and model.told,
+        measured=model and model.facts,
         examples=(len(model.good), len(model.bad)) if model else (0, 0),
         marks=marks[:_MOST_MARKS],
         good=sum(mark.is_good for mark in marks),

@@ -197,8 +197,13 @@ def _words(job: Crawl, uri: str | None) -> list[str]:
 
     found = [page.url for page in job.best(_EXAMPLES)]
     known = [word for concept in topic.terms for word in concept]
-    with closing(open_archive(uri, create=False, read_only=True)) as archive:
-        words = suggested_words(found, (), archive, pages=_EXAMPLES, most=_MOST_WORDS, known=known)
+    try:
+        with closing(open_archive(uri, create=False, read_only=True)) as archive:
+            words = suggested_words(
+                found, (), archive, pages=_EXAMPLES, most=_MOST_WORDS, known=known
+            )
+    except StoreError:
+        return []  # it may be why the crawl stopped, which is shown
     return [word.word for word in words]
 
 
