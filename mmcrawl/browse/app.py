@@ -27,7 +27,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
-from mmcrawl.browse.context import COMPARE, Act, Context, Limits, View
+from mmcrawl.browse.context import Act, Context, Limits, View
 from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import REPLAY
@@ -67,7 +67,7 @@ PAGES: Mapping[str, View] = {
     "/page": pages.history_page,
     "/version": versions.version_page,
     "/view": versions.view_page,
-    COMPARE: versions.diff_page,
+    "/diff": versions.diff_page,
     "/watch": watch.watch_page,
     "/watch.atom": watch.watch_feed,
     "/media/item": media.media_item,
@@ -227,9 +227,8 @@ class _Connection(H11Protocol):
         super().__init__(*arguments, **named)
         self.counts = True
         self._limits = limits
-        self._since = self._taken = (
-            self.loop.time()
-        )  # it waits for a request; some of an answer left
+        self._since = self.loop.time()  # it waits for a request
+        self._taken = self._since  # some of an answer left
         self._left = 0  # bytes of answers that were not taken yet
 
     # -- how many there may be ------------------------------------------------------------------

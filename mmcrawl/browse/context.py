@@ -84,8 +84,7 @@ logger = logging.getLogger(__name__)
 # How many are remembered: readers go from one version to the next, and to the next list.
 _PAGES, _TITLES = 8, 10_000
 _SMALL = 1 << 20  # bytes of a page that is remembered: with its blocks it takes many times as many
-COMPARE = "/diff"
-"""Where versions are compared."""
+_LARGE = frozenset({"/diff", "/version"})  # they cut whole pages into blocks, which may be large
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
 
@@ -95,7 +94,7 @@ class Limits:
 
     Attributes:
         threads: Requests that are worked on at once.
-        comparing: Comparisons of versions besides; those of large pages take a minute.
+        comparing: Threads besides, for pages that read whole versions: large ones take a minute.
         waiting: Requests that may wait for these; more are refused (503).
         seconds: Until a request is given up (504).
         per_page: Entries of a list that one page shows.
@@ -172,7 +171,7 @@ class Context:
         self.uri, self.archive, self.search = uri, archive, search
         self.options, self.limits = options or Options(), limits or Limits()
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
-        self._comparing = Pool(self.limits.comparing, self.limits.waiting, self.limits.seconds)
+        self._for_large = Pool(self.limits.comparing, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = WorksOfStore(self.options.store, self.options.media)
         self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
@@ -211,7 +210,7 @@ class Context:
         return self.raw_route(path, answer)
 
     def raw_route(self, path: str, answer: Callable[[Request], Response]) -> Route:
-        pool = self._comparing if path == COMPARE else self.pool
+        pool = self._for_large if path in _LARGE else self.pool
 
         async def endpoint(request: Request) -> Response:
             return await pool.run(lambda: answer(request))
@@ -262,7 +261,7 @@ class Context:
         self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()
-        self._comparing.close()
+        self._for_large.close()
         self.search.close()
 
 

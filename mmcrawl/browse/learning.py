@@ -110,11 +110,12 @@ class TopicDesk:
         """
         model = self.model(name)
         marked = {mark.url for mark in Marks(self._catalogue).of(name)}
-        is_empty = next(self._archive.urls(), None) is None
-        found = () if is_empty else self._candidates(name, model.stamp if model else (0, 0))
+        stamp, versions = model.stamp if model else (0, 0), self._archive.counts()["versions"]
+        found = self._candidates(name, stamp, versions)
         return _spread(one for one in found if one.url not in marked)
 
-    def _look(self, name: str, stamp: tuple[int, int]) -> list[Candidate]:
+    def _look(self, name: str, stamp: tuple[int, int], versions: int) -> list[Candidate]:
+        """Look through an archive of so many versions."""
         model = self.model(name)
         test = LearntTest(model) if model else None
         without: Collection[str] = {*model.good, *model.bad} if model else ()

@@ -1,13 +1,15 @@
 """Commands of mmcrawl that the browser starts: each is a process of its own, which ends with it.
 
-The browser holds the other end of the process's standard input, and never writes to it. When that
-end is closed, by `end` or since the browser is gone, however it ended, the process is interrupted
-as by Ctrl-C: a crawl can go on later, and what an export has written so far is removed.
+The browser holds the other end of the process's standard input and writes one line to it, the task.
+When that end is closed, by `end` or because the browser is gone, the process is interrupted as by
+Ctrl-C: a crawl can be continued later, and what an export has written so far is removed. A process
+may be started before its task is known, to load what it needs; it ends if no task comes.
 """
 
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +21,8 @@ _MOST = 4  # exports, or topics that are learnt: each takes a processor, and mem
 _PATIENCE = 20.0  # seconds for a crawl to end when the browser is ended
 _AGAIN = 60.0  # seconds after which one that was interrupted is so at any price
 
-_IDLE = 600.0  # seconds for which one that is ready waits to be told what to do
+_IDLE = 600.0  # seconds for which a process waits for its task
+_MARGIN = 30.0  # seconds before it ends, in which it gets none any more
 _PROGRAM = f"""
 import importlib, json, os, select, signal, sys, threading, time
 
@@ -68,6 +71,7 @@ class Command(subprocess.Popen[bytes]):
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C in the terminal is for the browser
         )
+        self._until = time.monotonic() + _IDLE - _MARGIN
 
     def begin(
         self, arguments: Sequence[str], said: Path, mode: str = "wb", *, whole: bool = False
@@ -81,6 +85,11 @@ class Command(subprocess.Popen[bytes]):
             self.stdin.write(task + b"\n")
             self.stdin.flush()
         return self
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it still waits for its task."""
+        return self.runs and time.monotonic() < self._until
 
     @property
     def runs(self) -> bool:

@@ -306,9 +306,15 @@ class CrawlRuns:
     def prepare(self) -> None:
         """Load what a crawl needs, while somebody fills in its form."""
         with self._lock:
-            is_ready = self._ready is not None and self._ready.runs
-            if self._catalogue.can_keep and not is_ready and not self._programs.running():
+            if self._catalogue.can_keep and not self._programs.running() and not self._prepared():
                 self._ready = Command(*_NEEDED)
+
+    def _prepared(self) -> Command | None:
+        """Return the process that was prepared, if it still waits; else end it."""
+        if self._ready is not None and not self._ready.is_ready:
+            self._ready.end()
+            self._ready = None
+        return self._ready
 
     def start(self, said: Mapping[str, str]) -> str:
         """Start a crawl; return the name of its job.
@@ -470,8 +476,8 @@ class CrawlRuns:
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             self._keep(job, arguments)
             log = self._folder / f"{job}.log"
-            ready = self._ready if self._ready and self._ready.runs else Command()
-            self._programs[job] = ready.begin(command, log, "ab", whole=bool(stick))
+            program = self._prepared() or Command()
+            self._programs[job] = program.begin(command, log, "ab", whole=bool(stick))
             self._ready = None
         return job
 

@@ -54,7 +54,6 @@ def _again(crawls: Sequence[CrawlNumbers]) -> int:
 
 
 def crawls_page(context: Context, arguments: Arguments) -> Response:
-    context.runs.prepare()
     return _shown(context, arguments, {}, {})
 
 
@@ -64,6 +63,8 @@ def _shown(
     """Show crawls, and the form that starts one with what was said and is wrong, by field."""
     crawls = context.watch.crawls()
     runs = any(crawl.state in RUNNING for crawl in crawls)
+    if not runs:
+        context.runs.prepare()
     return page(
         arguments,
         "crawls",
