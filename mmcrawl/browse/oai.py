@@ -9,8 +9,8 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import template
+from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.index import Asked, Entry, WorkIndex
 from mmcrawl.works.model import Work
@@ -31,28 +32,20 @@ PER_PAGE = 100
 _PREFIX = "oai_dc"
 ID = "urn:mmcrawl:work:"
 _SPEC = re.compile(r"[A-Za-z0-9_.!~*'()-]{1,60}")
-_DAY, _SECOND = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"
-_DAY_SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_SECOND_SHAPE = re.compile(_DAY_SHAPE.pattern + r"T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-_VERBS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "Identify": (frozenset(), frozenset()),
-    "ListMetadataFormats": (frozenset(), frozenset({"identifier"})),
-    "ListSets": (frozenset(), frozenset({"resumptionToken"})),
-    "GetRecord": (frozenset({"identifier", "metadataPrefix"}), frozenset()),
-    "ListIdentifiers": (
-        frozenset({"metadataPrefix"}),
-        frozenset({"from", "until", "set", "resumptionToken"}),
-    ),
-    "ListRecords": (
-        frozenset({"metadataPrefix"}),
-        frozenset({"from", "until", "set", "resumptionToken"}),
-    ),
+_DAY = 86_400  # seconds
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?")
+_VERBS = {
+    "Identify": ("", ""),
+    "ListMetadataFormats": ("", "identifier"),
+    "ListSets": ("", "resumptionToken"),
+    "GetRecord": ("identifier metadataPrefix", ""),
+    "ListIdentifiers": ("metadataPrefix", "from until set resumptionToken"),
+    "ListRecords": ("metadataPrefix", "from until set resumptionToken"),
 }
 """Verbs with the arguments they need and those they may have (section 4 of the protocol)."""
 
 _EVERY = Asked(hidden=True)
 
-Works = Callable[[Sequence[str]], list[Work]]
 _Record = tuple[Entry, list[str], Work | None]
 
 
@@ -86,16 +79,14 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
         verb = _checked(given, len(pairs))
         if catalogue.is_there:
             with catalogue.open() as records:
-                said |= _Provider(base, *catalogue.index(), records.works_of).answer(verb, given)
+                said |= _Provider(*catalogue.index(), records.works_of).answer(verb, given)
         else:
-            said |= _Provider(base, 0, WorkIndex(None), lambda _: []).answer(verb, given)
+            said |= _Provider(0, WorkIndex(None), lambda _: []).answer(verb, given)
     except _Refusal as refusal:
         error = refusal
         if refusal.code in ("badVerb", "badArgument"):
             given = {}
-    text = template("oai.xml").render(
-        said, base=base, given=given, verb=given.get("verb"), error=error, now=time.time()
-    )
+    text = template("oai.xml").render(said, base=base, given=given, error=error, now=time.time())
     return Response(text.encode("utf-8", "replace"), media_type="text/xml; charset=utf-8")
 
 
@@ -105,7 +96,7 @@ def _checked(given: Mapping[str, str], number: int) -> str:
         raise _Refusal("badVerb", f"verb may be {', '.join(_VERBS)}")
     if len(given) < number:
         raise _Refusal("badArgument", "an argument is given twice")
-    needed, allowed = _VERBS[verb]
+    needed, allowed = ({*names.split()} for names in _VERBS[verb])
     names = given.keys() - {"verb"}
     if unknown := names - needed - allowed:
         raise _Refusal("badArgument", f"{verb} takes no argument {xml_text(min(unknown))!r}")
@@ -117,25 +108,25 @@ def _checked(given: Mapping[str, str], number: int) -> str:
     return verb
 
 
+@dataclass(frozen=True, slots=True)
 class _Provider:
     """Answers the verbs.
 
-    Args:
+    Attributes:
         revision: Of the works: a token of another one is not taken.
         works: Returns whole works by their ids.
     """
 
-    def __init__(self, base: str, revision: int, index: WorkIndex, works: Works) -> None:
-        self._base, self._index = base, index
-        self._revision, self._works = revision, works
+    revision: int
+    index: WorkIndex
+    works: Callable[[Sequence[str]], list[Work]]
 
     def answer(self, verb: str, given: Mapping[str, str]) -> dict[str, Any]:
         """Return what the template says of a request. Raises _Refusal."""
         match verb:
             case "Identify":
-                first = self._index.entries(_EVERY, 1, order="changed_at")
-                host = re.sub(r"^https?://|[:/].*$", "", self._base)
-                return {"host": host, "earliest": first[0].changed_at if first else 0.0}
+                first = self.index.entries(_EVERY, 1, order="changed_at")
+                return {"earliest": first[0].changed_at if first else 0.0}
             case "ListMetadataFormats":
                 if "identifier" in given:
                     self._entry(given["identifier"])
@@ -156,7 +147,7 @@ class _Provider:
 
     def _sets(self) -> dict[str, tuple[str, str]]:
         """Return the sets by their names: the facet and its value."""
-        _, counts = self._index.counts(_EVERY)
+        _, counts = self.index.counts(_EVERY)
         return {_spec(f, v): (f, v) for f in ("kind", "topic") for v in counts[f] if v}
 
     def _list(self, verb: str, given: Mapping[str, str]) -> dict[str, Any]:
@@ -168,8 +159,8 @@ class _Provider:
         sets = self._sets() if spec else {}
         if spec in sets:
             wanted = replace(wanted, facets=(sets[spec],))
-        size = self._index.size(wanted) if bool(spec) == (spec in sets) else 0
-        page = self._index.entries(wanted, PER_PAGE, start, "changed_at") if size > start else []
+        size = self.index.size(wanted) if bool(spec) == (spec in sets) else 0
+        page = self.index.entries(wanted, PER_PAGE, start, "changed_at") if size > start else []
         if not page:
             raise _Refusal("noRecordsMatch", "no record is as asked for")
         end = start + len(page)
@@ -184,7 +175,7 @@ class _Provider:
     def _token(self, start: int, given: Mapping[str, str]) -> str:
         names = ("metadataPrefix", "from", "until", "set")
         kept = {name: given[name] for name in names if name in given}
-        said = json.dumps([self._revision, start, kept], separators=(",", ":"))
+        said = json.dumps([self.revision, start, kept], separators=(",", ":"))
         return base64.urlsafe_b64encode(said.encode()).decode()
 
     def _resumed(self, token: str) -> tuple[int, dict[str, str]]:
@@ -193,18 +184,18 @@ class _Provider:
             number, given = int(start), {str(name): str(value) for name, value in kept.items()}
         except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             raise _Refusal("badResumptionToken", "this is no token of ours") from None
-        if revision != self._revision or number < 0:
+        if revision != self.revision or number < 0:
             raise _Refusal("badResumptionToken", "the works have changed since; begin again")
         return number, given
 
     def _records(self, entries: Sequence[Entry], *, whole: bool = True) -> list[_Record]:
         shown = [entry.id for entry in entries if whole and not entry.is_hidden]
-        works = {work.id: work for work in (self._works(shown) if shown else ())}
+        works = {work.id: work for work in (self.works(shown) if shown else ())}
         return [(entry, _sets(entry), works.get(entry.id)) for entry in entries]
 
     def _entry(self, identifier: str) -> Entry:
         if identifier.startswith(ID):
-            for entry in self._index.named([identifier.removeprefix(ID)]):
+            for entry in self.index.named([identifier.removeprefix(ID)]):
                 return entry
         raise _Refusal("idDoesNotExist", "there is no record of this identifier")
 
@@ -218,23 +209,17 @@ def _range(given: Mapping[str, str]) -> Asked:
     first, last = given.get("from"), given.get("until")
     if first is not None and last is not None and len(first) != len(last):
         raise _Refusal("badArgument", "from and until have to be equally exact")
-    since = None if first is None else _time(first)[0]
-    until = None if last is None else _time(last)[1] + 1
+    since = None if first is None else _time(first)
+    until = None if last is None else _time(last) + (1 if "T" in last else _DAY)
     if since is not None and until is not None and since >= until:
         raise _Refusal("badArgument", "from is later than until")
     return replace(_EVERY, since=since, until=until)
 
 
-def _time(text: str) -> tuple[int, int]:
-    """Return the first and the last second of a day or second."""
-    for form, shape, seconds in ((_SECOND, _SECOND_SHAPE, 1), (_DAY, _DAY_SHAPE, 86_400)):
-        if not shape.fullmatch(text):
-            continue
-        try:
-            start = int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())
-        except ValueError:
-            break
-        return start, start + seconds - 1
+def _time(text: str) -> int:
+    with suppress(ValueError):
+        if _TIME.fullmatch(text):
+            return int(as_time(text))
     raise _Refusal("badArgument", "give times as 2026-01-31 or 2026-01-31T08:30:00Z")
 
 

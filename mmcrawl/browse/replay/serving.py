@@ -8,6 +8,7 @@ had: the bytes as they came, the blocks outlined, scripts.
 
 import re
 import time
+from calendar import monthrange
 from collections.abc import Iterator
 from heapq import nsmallest
 from itertools import chain, islice
@@ -60,7 +61,6 @@ LARGEST_LIMIT = 10_000
 _PARAMETERS = ("url", "matchType", "from", "to", "limit", "output", "fl", "closest", "sort")
 _MATCHES = ("exact", "prefix", "host", "domain")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
-_LAST_OF = "99991231235959"
 _SHARE_OF_TIME = 0.8  # of what a request may take, after which the search ends with what it has
 
 
@@ -85,7 +85,7 @@ class _Asked:
         # With `closest` it is the order anyway; without, as pywb asks when it wants all, there is
         # none.
         given.choice("sort", ("closest",))
-        self._since, self._until = _time(given, "from", "0001"), _time(given, "to", _LAST_OF)
+        self._since, self._until = _time(given, "from", "0001"), _time(given, "to", "9999")
         self._limit = given.whole("limit", DEFAULT_LIMIT, most=LARGEST_LIMIT)
         self._output = given.choice("output", ("text", "json"), "text")
         self._near = _time(given, "closest", "") if given.text("closest") else None
@@ -138,12 +138,9 @@ def _time(given: Arguments, name: str, default: str) -> int:
         time = read_stamp(digits)
     except ValueError:
         raise Problem(400, "time", time=digits) from None
-    filled = digits + _LAST_OF[len(digits) :] if name == "to" else digits
-    while name == "to":
-        try:
-            return read_stamp(filled)
-        except ValueError:  # a month has not so many days
-            filled = f"{filled[:6]}{int(filled[6:8]) - 1:02}{filled[8:]}"
+    if name == "to":
+        days = monthrange(int(digits[:4]), int(digits[4:6] or 12))[1]
+        time = read_stamp(digits + f"12{days}235959"[len(digits) - 4 :])
     return time
 
 
