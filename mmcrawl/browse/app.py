@@ -17,7 +17,7 @@ import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -134,6 +134,7 @@ def create_app(context: Context) -> ASGIApp:
 _PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
     EntryError: lambda error: wrong_entry(error.field, error),
+    ClientDisconnect: lambda _: Problem(400, "form"),
     TopicError: lambda error: Problem(400, "entry", error=error),
     MissingRecordError: lambda error: Problem(404, "record", name=error.name),
     SearchError: lambda error: Problem(400, "selector", error=error),
@@ -145,6 +146,8 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Problem]] = {
 
 
 def _problem_of(request: Request, error: Exception) -> Problem:
+    if isinstance(error, TopicError) and request.method != "POST":
+        return Problem(400, "topic", error=error)
     for kind, problem in _PROBLEMS.items():
         if isinstance(error, kind):
             return problem(error)
@@ -175,7 +178,7 @@ def _answer(request: Request, error: Exception) -> Response:
 
 def problem_handlers() -> dict[Any, Any]:
     """Return what shows the reader what is wrong, by the class of the exception."""
-    return dict.fromkeys((Problem, MmcrawlError, OSError, HTTPException, Exception), _answer)
+    return dict.fromkeys((*_PROBLEMS, Problem, HTTPException, Exception), _answer)
 
 
 # -- The server: uvicorn, with bounds on what a connection may take that uvicorn does not have ----

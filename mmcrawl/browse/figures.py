@@ -43,7 +43,7 @@ def months_of(visits: Sequence[Visit]) -> dict[str, list[Month]]:
 logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 15.0  # between two looks whether anything was stored
-_REST = 10.0  # times as long as counting took, nothing is counted
+_REST = 10.0  # times as long as counting took, nothing is counted or indexed
 
 
 class _StoppedError(Exception):
@@ -108,16 +108,17 @@ class Surveyor:
             try:
                 counts = self._archive.counts()
                 if self.latest is None or self.latest.counts != counts:
-                    began = time.monotonic()
-                    self.survey(counts)
-                    rest = max(_LOOK_SECONDS, _REST * (time.monotonic() - began))
+                    rest = max(_LOOK_SECONDS, _REST * self.survey(counts))
             except _StoppedError:
                 return
             except MmcrawlError as error:
                 logger.warning("the archive cannot be counted now: %s", error)
 
-    def survey(self, counts: Mapping[str, int]) -> None:
-        """Count, and bring the index up to date."""
+    def survey(self, counts: Mapping[str, int]) -> float:
+        """Count, and update the index; return the seconds that counting took.
+
+        Counting takes as long each time, an update of the index only as long as what is new.
+        """
         versions = counts["versions"]
 
         def progress(done: int, new: int) -> None:
@@ -129,7 +130,9 @@ class Surveyor:
             with suppress(MmcrawlError):  # an index that cannot be written is searched as it is
                 if (known := self._search.stats().versions) < versions:
                     self.indexing = (known, versions)
+            began = time.monotonic()
             stats, media = self._archive.stats(), self.latest.media if self.latest else {}
+            seconds = time.monotonic() - began
             self.latest = Overview(
                 time.time(), counts, stats.raw_bytes, stats.stored_bytes, stats.hosts, media
             )
@@ -138,6 +141,7 @@ class Surveyor:
         finally:
             self.indexing = None
         self.latest = replace(self.latest, media=self._media())
+        return seconds
 
     def _media(self) -> Mapping[str, int]:
         """Return how many pages have each kind of media; afterwards the first search is fast."""

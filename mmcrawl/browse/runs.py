@@ -469,9 +469,10 @@ class CrawlRuns:
         command += [*self._catalogue.media_arguments, "-s", f"MMCRAWL_ARCHIVE={self._archive}"]
         command += ["-s", "MMCRAWL_DISPLAY=False", *self._settings]
         with self._lock:
-            if self.is_running(job) and self.arguments(job) == dict(arguments):
-                return job  # it was pressed twice
             running = self._programs.running()
+            is_same = self.is_running(job) and self.arguments(job) == dict(arguments)
+            if is_same and not (job in running and self._programs[job].is_ending):
+                return job  # it was pressed twice
             if job in running or (running and not is_server(self._catalogue.store)):
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             self._keep(job, arguments)

@@ -19,7 +19,7 @@ from mmcrawl.commands.terminal.files import NoPageError
 from mmcrawl.commands.terminal.tables import facts_table, folded, literal, plain_table, right
 from mmcrawl.commands.topic_learning import LEARNING, learning
 from mmcrawl.crawl.spider_params import parse_kinds
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, TopicError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
@@ -82,16 +82,15 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError) else 2
 
-    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         name, word = self.chosen.name, "".join(words)
         if name == "learn":
             return learning(word, opts, self.settings, self.say)  # type: ignore[arg-type]
+        if name == "list":
+            return self._list
         return lambda: console_of(120).print(self._shown(name, word, opts))
 
     def _shown(self, name: str, word: str, opts: argparse.Namespace) -> RenderableType:
-        if name == "list":
-            names = [*topic_names(), *own_topic_names()]
-            return _topic_table([load_topic(name) for name in names])
         if name == "show":
             return _description(load_topic(word))
         if name == "find":
@@ -99,6 +98,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
         threshold = self.setting("MMCRAWL_TOPIC_THRESHOLD")
         topics = _topics(opts)
         return _explanation(self._page(word, opts), topics, threshold)
+
+    def _list(self) -> int:
+        """Print a table of all topics; name those that cannot be read, and return 2."""
+        topics, code = [], 0
+        for name in (*topic_names(), *own_topic_names()):
+            try:
+                topics.append(load_topic(name))
+            except TopicError as error:
+                code = self.code_of(error)
+                self.say(error)
+        console_of(120).print(_topic_table(topics))
+        return code
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
         from mmcrawl.commands.fetching import HTML_TYPES, page_named  # slow to load

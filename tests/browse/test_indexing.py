@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 
 import pytest
 from starlette.testclient import TestClient
@@ -56,3 +57,9 @@ def test_it_does_not_say_that_nothing_is_there_before_all_was_read(met):
     assert "1 page found" in met[-1]["en"]
     assert "Indexing" not in met[-1]["en"]
     assert '"indexing":null' in met[-1]["json"]
+
+
+def test_what_indexing_takes_delays_no_later_look(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    with open_context(fill(tmp_path)) as context:
+        monkeypatch.setattr(Search, "update", lambda self, **named: sleep(0.5))
+        assert context.surveyor.survey(context.archive.counts()) < 0.5

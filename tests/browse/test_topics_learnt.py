@@ -99,6 +99,18 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
     )
 
 
+def test_a_damaged_topic_is_named_and_hides_no_other(client: TestClient, tmp_path: Path) -> None:
+    mark(client, 0)
+    tmp_path.joinpath("topics").mkdir(exist_ok=True)
+    tmp_path.joinpath("topics", "empty.json").touch()
+    assert {"fiddles", "empty"} <= {
+        cell.strip() for cell in html.document_fromstring(client.get("/topics").text).itertext()
+    }
+    answer = client.get("/topic?name=empty")
+    assert answer.status_code == 400
+    assert "This topic cannot be read:" in answer.text
+
+
 def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
     mark(client, 0)
     post(client, "/topic/learn", name="fiddles")

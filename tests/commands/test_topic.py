@@ -24,6 +24,15 @@ def test_list_names_every_topic() -> None:
     assert {line.split()[0] for line in shown.stdout.splitlines()[1:-1]} == names
 
 
+def test_list_names_a_topic_that_cannot_be_read_and_shows_the_others(tmp_path: Path) -> None:
+    (tmp_path / "topics").mkdir()
+    (tmp_path / "topics" / "physics-senior.txt").write_bytes(b"lever\n\0\n")
+    shown = ran("topic", "list", folder=tmp_path)
+    assert shown.returncode == 2
+    assert "physics-senior.txt" in shown.stderr
+    assert "chemistry-senior" in shown.stdout
+
+
 def test_list_counts_the_concepts_of_each_kind_of_media() -> None:
     rows = {line.split()[0]: line.split() for line in topic("list").stdout.splitlines()}
     found = load_topic("physics-senior")

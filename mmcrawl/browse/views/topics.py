@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from mmcrawl.browse.arguments import Arguments, Form
 from mmcrawl.browse.context import Context, found_media
 from mmcrawl.browse.rendering import page
+from mmcrawl.errors import TopicError
 from mmcrawl.topic.loading import own_words, parse_plain, topic_names, topic_stages
 from mmcrawl.works.collections import Marks, Suggestions
 
@@ -27,8 +28,12 @@ def topics_page(context: Context, arguments: Arguments) -> Response:
     for name in desk.names():
         marks = Marks(context.catalogue).of(name)
         good = sum(mark.is_good for mark in marks)
-        model = desk.model(name)
-        listed.append((name, model and model.facts, good, len(marks) - good))
+        model, problem = None, ""
+        try:
+            model = desk.model(name)
+        except TopicError as error:
+            problem = str(error)
+        listed.append((name, model and model.facts, good, len(marks) - good, problem))
     own = desk.names_of_words()
     return page(arguments, "topics", topics=listed, own=own, can_mark=context.catalogue.can_keep)
 
