@@ -35,7 +35,7 @@ class _Table:
     name: str
     key: tuple[str, ...]  # columns that tell its rows apart
     by_job: bool = True  # whether the first of these is the partition, or a number begins with it
-    left_out: tuple[str, ...] = ()  # columns that are made anew where the row is put
+    left_out: tuple[str, ...] = ()  # columns that are rebuilt where the row is put
 
     def partition(self, of: str = "") -> str:
         """Return the partition of a row as SQL has it; `of` stands before the name of a column."""
@@ -90,7 +90,7 @@ class Rows:
 
 
 class Changes:
-    """Notes what changes in the partitions of a store from now on.
+    """Records changes in the partitions of a store from now on.
 
     Args:
         store: an open store, which nobody else writes to.
@@ -133,7 +133,7 @@ class Changes:
         return dict(taken)
 
     def put(self, partition: int, rows: Iterable[Rows]) -> None:
-        """Put rows of a partition in place of what is there. They do not count as changed.
+        """Replace rows of a partition; this does not count as a change.
 
         Raises:
             StoreError: these are no rows of a store.
@@ -177,7 +177,7 @@ class Changes:
 
 
 def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
-    """Put rows of partitions in place of what is there.
+    """Replace rows of partitions.
 
     Raises:
         StoreError: these are no rows of a store.
@@ -213,7 +213,7 @@ def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str
 
 
 def _shown(column: str) -> str:
-    """Return how a column is read: links that are being fetched wait, for others."""
+    """Return how a column is read: for others, links being fetched are waiting."""
     is_status = column.rpartition(".")[2] == "status"
     return f"CASE {column} WHEN 'R' THEN 'W' ELSE {column} END" if is_status else column
 

@@ -6,7 +6,7 @@ order in which a report is written loses nothing in a crash:
 
 1. messages to other partitions, then media pages: it does no harm if these come twice;
 2. log records, then the leases that make them count: from then on pages are crawled;
-3. removal of the messages that were taken in.
+3. removal of the processed messages.
 
 Every few seconds a turn also *looks* at heartbeats and leases, takes the worker's fair share of
 partitions, and reads messages. An idle worker looks at every turn.
@@ -47,10 +47,10 @@ _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What happened in the partitions of a worker."""
+    """The changes in the partitions of a worker."""
 
     since: float  # when the first of it happened, by the monotonic clock
-    partitions: Mapping[int, int] = field(default_factory=dict)  # taken in, with their epochs
+    partitions: Mapping[int, int] = field(default_factory=dict)  # taken over, with their epochs
     rows: Mapping[int, bytes] = field(default_factory=dict)  # that changed, by partition
     states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # new ones, for leases
     messages: Sequence[tuple[int, bytes]] = ()  # for other partitions
@@ -58,10 +58,10 @@ class Report:
     near: Sequence[NearMiss] = ()
     dropped: Sequence[str] = ()
     taken_in: Mapping[str, int] = field(default_factory=dict)  # messages that are in the rows
-    given: frozenset[int] = frozenset()  # another worker may have these: nothing is under way
-    giving: int = 0  # how many more are to be given, once nothing is under way there
+    given: frozenset[int] = frozenset()  # another worker may have these: nothing is in progress
+    giving: int = 0  # how many more are to be given, once nothing is in progress there
     faults: Mapping[int, str] = field(default_factory=dict)  # why partitions cannot be read
-    unread: Mapping[str, str] = field(default_factory=dict)  # why messages cannot be taken in
+    unread: Mapping[str, str] = field(default_factory=dict)  # why messages cannot be read
     copies: Mapping[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
     learnt: Learnt | None = None  # what the worker learnt, if that is to be told
     wants: Mapping[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
@@ -81,7 +81,7 @@ class Over:
 
 @dataclass(slots=True)
 class News:
-    """What a worker's crawl is told after a turn."""
+    """The news for a worker's crawl after a turn."""
 
     lost: set[int] = field(default_factory=set)  # another's by now: what was not written is void
     taken: list[tuple[Stored, int]] = field(default_factory=list)  # and how many links are learnt
@@ -143,13 +143,13 @@ class Exchange:
     # -- what the crawl calls -------------------------------------------------------------------
 
     def hand(self, report: Report) -> None:
-        """Hand over a report; the news of the turn before are taken in."""
+        """Hand over a report, after processing the news of the last turn."""
         with self.changed:
             self.report = report
             self.changed.notify()
 
     def take_news(self) -> News | None:
-        """Take out what came of the last turn, if that is over."""
+        """Remove and return the news of the last turn, if that is over."""
         with self.changed:
             news, self.news = self.news, None
         return news
@@ -181,7 +181,7 @@ class Exchange:
         return self.rules.lease / 6
 
     def beat(self, now: float) -> None:
-        """Tell the others that this worker is alive, also in the midst of a long turn."""
+        """Write the heartbeat of this worker, also during a long turn."""
         with self._beating:
             if self.ended:
                 return
@@ -295,7 +295,7 @@ class Exchange:
     # -- a look ---------------------------------------------------------------------------------
 
     def _look(self, report: Report, news: News, now: float) -> None:
-        """Look at heartbeats and leases, and do what follows."""
+        """Read heartbeats and leases, and act on them."""
         members = self._members
         if not self._has_looked:
             self.leases.make(self.seeds, busy=1)
@@ -329,7 +329,7 @@ class Exchange:
         self.pause = IDLE_SECONDS if report.idle and most != 1 else 1.0
 
     def _take(self, sound: Sequence[Lease], report: Report, news: News) -> None:
-        """Take what is missing at the fair share, and ask for what is more to be given."""
+        """Take what is missing of the fair share, and have surplus partitions handed over."""
         members, wanted = self._members, list[Lease]()
         busy = [one for one in sound if one.busy or one.alone]
         quiet = [one for one in sound if not (one.busy or one.alone)]
@@ -349,7 +349,7 @@ class Exchange:
     def _hear(
         self, heartbeats: Mapping[str, Heartbeat], sound: Iterable[Lease], news: News
     ) -> None:
-        """Tell of what others learnt and found out."""
+        """Read what other workers learnt."""
         first = not self._learnt.has_begun
         tokens = {name: one.learnt for name, one in heartbeats.items() if name != self.name}
         news.learnt = self._learnt.hear(tokens)
@@ -426,7 +426,7 @@ class Sender:
         Thread(target=self._beat, name="mmcrawl-beats", daemon=True).start()
 
     def end(self, timeout: float | None = None) -> None:
-        """Let the turn that has begun come to its end, and begin none."""
+        """Let the current turn finish, and begin none."""
         self._stopping.set()
         with self._exchange.changed:
             self._exchange.changed.notify()

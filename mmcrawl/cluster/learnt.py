@@ -30,13 +30,13 @@ from mmcrawl.store.plain_values import PlainForm
 logger = logging.getLogger(__name__)
 
 _MOST_BYTES = 14 << 20  # a document may have 16 MB
-_FEWEST, _GROWTH = 50, 1.5  # pages, and times the pages, after which it is told anew
+_FEWEST, _GROWTH = 50, 1.5  # pages, and times the pages, after which it is told again
 _MOST_WORDS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a worker learnt."""
+    """What a worker has learnt."""
 
     pages: int = 0  # that it was learnt from
     words: Mapping[str, int] = field(default_factory=dict)  # how many of these hold each word
@@ -48,7 +48,7 @@ class Learnt:
 
     @property
     def contribution(self) -> Contribution:
-        """What it contributes to the model of links."""
+        """Its contribution to the model of links."""
         return Contribution.decode(self.link_model) if self.link_model else Contribution.none()
 
     def encode(self) -> bytes:
@@ -75,7 +75,7 @@ def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:
     best: dict[str, PatternRecord] = {}
     for name in documents.names("learnt"):
         row = documents.one("learnt", name) or {"bytes": b""}  # one by one: they may be large
-        with suppress(ValueError):  # the crawl goes on without it
+        with suppress(ValueError):  # the crawl continues without it
             for pattern in Learnt.decode(row["bytes"]).patterns:
                 known = best.get(pattern.pattern)
                 if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
@@ -84,7 +84,7 @@ def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:
 
 
 class LearntStore:
-    """Where workers tell what they learnt.
+    """The store of what workers have learnt.
 
     Args:
         documents: of the job.
@@ -104,7 +104,7 @@ class LearntStore:
         self.has_begun = False  # what was told before this worker came is known
 
     def publish(self, learnt: Learnt) -> None:
-        """Tell what this worker learnt; what it has merged need not be told any more."""
+        """Publish what this worker has learnt; what it has merged need not be published again."""
         token = secrets.token_hex(4)
         row = {"token": token, "bytes": learnt.encode()}
         if len(row["bytes"]) > _MOST_BYTES:
@@ -117,7 +117,7 @@ class LearntStore:
         self._documents.delete("learnt", learnt.merged)
 
     def hear(self, tokens: Mapping[str, str]) -> dict[str, Learnt]:
-        """Return what others learnt that was not heard yet, by their names.
+        """Return what others have newly learnt, by their names.
 
         Args:
             tokens: of others, as their heartbeats tell.
@@ -138,7 +138,7 @@ class LearntStore:
             self._tokens[name] = token
             try:
                 learnt = Learnt.decode(row["bytes"])
-            except ValueError:  # the crawl goes on without it
+            except ValueError:  # the crawl continues without it
                 continue
             self._merged.update(learnt.merged)
             heard[name] = learnt
@@ -184,7 +184,7 @@ class Mixture:
         return self._own.pages >= max(self._told_at * _GROWTH, self._told_at + _FEWEST)
 
     def hear(self, news: Mapping[str, Learnt], *, as_own: bool) -> None:
-        """Take over what others learnt, in place of what they told before.
+        """Merge what others have learnt, replacing what they published before.
 
         Args:
             news: by their names.

@@ -96,7 +96,7 @@ class Leases:
         self._there.update(partitions)
 
     def take(self, leases: Collection[Lease]) -> list[Lease]:
-        """Take partitions whose leases are as they were read; return those that it has now."""
+        """Take partitions whose leases are as they were read; return those acquired."""
         wanted = [
             replace(one, owner=self._name, epoch=one.epoch + 1, busy=one.busy + one.alone, alone=0)
             for one in leases

@@ -24,14 +24,14 @@ _KEPT = 4  # a quarter of what it has may be beyond a worker's share
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """What a worker tells of itself."""
+    """What a worker publishes about itself."""
 
     beat: int = 0  # grows
     crawled: int = 0  # pages
     rate: float | None = None  # of these a second, over the last heartbeats; None at the first one
     under_way: int = 0  # links that it is fetching
     lag: float = 0.0  # seconds for which the oldest of what it crawled waits to be written
-    learnt: str = ""  # changes when what it learnt can be read anew
+    learnt: str = ""  # changes when what it learnt can be read again
 
     @property
     def row(self) -> Row:
@@ -79,7 +79,7 @@ class Members:
         self.living = {name}  # the names of those that are alive, this one's among them
 
     def look(self, heartbeats: Mapping[str, Heartbeat], now: float) -> None:
-        """Take in the newest heartbeats.
+        """Process the newest heartbeats.
 
         A worker that did not look for a while, or whose store was away, heard nobody in that time:
         at most half a lease of it counts, so that it takes no living worker for dead.
@@ -102,7 +102,7 @@ class Members:
         return not lease.fault and lease.owner not in self.living
 
     def share(self, leases: Iterable[Lease]) -> int:
-        """Return how many of some partitions this worker is to have.
+        """Return this worker's fair share of some partitions.
 
         All that see the same come to shares that add up: who has most keeps one that is over.
         """

@@ -68,10 +68,10 @@ class Messages:
         }
 
     def wait(self, partitions: Collection[int]) -> bool:
-        """Return whether a message for one of some partitions is on its way."""
+        """Return whether a message for one of some partitions is in progress."""
         names = self._documents.names("message")
         return any(int(name.partition("/")[0]) in partitions for name in names)
 
     def remove(self, names: Collection[str]) -> None:
-        """Remove what was taken in."""
+        """Remove processed messages."""
         self._documents.delete("message", names)

@@ -122,17 +122,17 @@ class OwnPartitions:
 
     @property
     def can_give(self) -> bool:
-        """Whether nothing is under way in a partition that is to be another worker's."""
+        """Whether nothing is in progress in a partition that is to be another worker's."""
         return any(not self._under_way_in[partition] for partition in self.giving)
 
     @property
     def is_reported(self) -> bool:
-        """Whether all that has happened was reported, and nothing is under way."""
+        """Whether all that has happened was reported, and nothing is in progress."""
         return not (self.under_way or self._dirty or self.outbox or self.giving)
 
     @property
     def settled(self) -> dict[int, int]:
-        """How many links of each partition had ended, of those that the algorithm was told of."""
+        """The number of ended links of each partition that the algorithm has received."""
         return self._settled | {
             partition: job.frontier.settled for partition, job in self.jobs.items()
         }
@@ -188,7 +188,7 @@ class OwnPartitions:
         return job
 
     def forget(self, partition: int) -> None:
-        """Let a partition go, with all that was not reported of it."""
+        """Release a partition, with everything unreported."""
         self.held.pop(partition, None)
         self.jobs.pop(partition, None)
         self._settled.pop(partition, None)
@@ -218,14 +218,14 @@ class OwnPartitions:
         self._changed |= self.giving
 
     def left(self, partition: int) -> int:
-        """Return how many pages may be fetched now of those that a partition was granted."""
+        """Return how many of the pages granted to a partition are left."""
         job = self.jobs[partition]
         return self.granted.get(partition, 0) - job.pages - self._under_way_in[partition]
 
     # -- links ----------------------------------------------------------------------------------
 
     def next(self, ready: Callable[[str], bool]) -> tuple[WaitingLink | None, bool]:
-        """Take the best link of a host that is `ready`; tell whether it was given up early."""
+        """Take the best link of a host that is `ready`; return whether it was given up early."""
         partition = self._best_partition(ready)
         if partition is None:
             return None, False
@@ -266,7 +266,7 @@ class OwnPartitions:
         return found
 
     def end(self, link: int) -> PartitionJob | None:
-        """Note that a link is not being fetched any more; return the crawl of its partition.
+        """Record that a link is not being fetched any more; return the crawl of its partition.
 
         None if the partition is another worker's by now, who fetches the link again.
         """
@@ -277,7 +277,7 @@ class OwnPartitions:
         return self.jobs.get(partition_of(link))
 
     def note(self, partition: int) -> None:
-        """Note that something has changed in a partition; lay out what it found for others."""
+        """Record that something has changed in a partition; lay out what it found for others."""
         self._changed.add(partition)
         self._dirty.add(partition)
         self._since = min(self._since, self._clock())
@@ -297,7 +297,7 @@ class OwnPartitions:
         pages.setdefault(page, []).append(link)
 
     def took_in(self, name: str, partition: int) -> None:
-        """Note that a message was taken in; it is removed once that is written."""
+        """Record that a message was processed; it is removed once that is written."""
         self._taken_in[name] = partition
         self.note(partition)
 
@@ -375,7 +375,7 @@ class OwnPartitions:
             yield partition, state
 
     def _facts(self, partition: int, job: PartitionJob, *, is_idle: bool) -> dict[str, Any]:
-        """Return what those who look are told of a partition."""
+        """Return the figures of a partition for observers."""
         facts: dict[str, Any] = {"totals": self.totals[partition].as_plain()}
         if job.moved_seeds.hosts:
             facts["moved"] = job.moved_seeds.hosts
@@ -404,7 +404,7 @@ class OwnPartitions:
         return wants, spare
 
     def _copied(self, partition: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
-        """Return what a partition consists of after the report that is being made.
+        """Return the contents of a partition after the report that is being made.
 
         The connection is what that is read from, by whoever closes it.
         """

@@ -68,7 +68,7 @@ class PartitionJob(CrawlJob):
         return relevant
 
     def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
-        """Take in links found on a page of another partition; those known are left alone."""
+        """Add links found on a page of another partition; known ones are left alone."""
         record = PageRecord(
             page.url, "", "", "", page.contains_media, page.relevant, len(links), time.time(),
             topic_score=page.topic_score, new_media=page.new_media,
@@ -83,7 +83,7 @@ class PartitionJob(CrawlJob):
             self.frontier.apply(tell_elsewhere(self.scorer, crawled))
 
     def page_above(self, link: int) -> PageElsewhere | None:
-        """Return what other partitions are told of the page that a link is, or was found on.
+        """Return what other partitions learn of the page of a link, or the page it was found on.
 
         None for a link that comes from no page.
         """

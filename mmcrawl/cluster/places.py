@@ -18,7 +18,7 @@ is to end: ``0/TOKEN``."""
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a crawl is shared."""
+    """The rules by which a crawl is shared."""
 
     partitions: int = PARTITIONS
     lease: float = 15.0  # seconds of silence after which a worker's partitions go to others

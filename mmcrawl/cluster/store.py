@@ -199,7 +199,7 @@ class SharedStore:
 
     @property
     def uri_shown(self) -> str:
-        """How messages call the store."""
+        """Name in messages of the store."""
         return self._documents.name
 
     def close(self) -> None:
@@ -210,7 +210,7 @@ class SharedStore:
     # -- patience -----------------------------------------------------------------------------
 
     def _patiently(self, attempt: Callable[[], _R]) -> _R:
-        """Return what an attempt returns; where the store cannot be reached, try again.
+        """Make an attempt; if the store cannot be reached, try again.
 
         Raises:
             StoreError: the store refuses, was away for too long, or is closed.
@@ -355,7 +355,7 @@ class SharedStore:
         self._patiently(lambda: self._documents.delete(table, *between))
 
     def quarantine(self, table: str, name: str, why: str) -> None:
-        """Take a document that cannot be read out of the way, and keep it for people to look at."""
+        """Move an unreadable document to quarantine, for people to look at."""
         key, place = self.key(name), self.key(f"{table}/{name}")
         row = self.one(table, name)
         logger.error(
@@ -418,7 +418,7 @@ class SharedStore:
         return dict(found.get(self._prefix, {}))
 
     def stop_job(self, reason: str, *, finished: bool) -> None:
-        """Note why the job stopped, and whether it is over."""
+        """Record why the job stopped, and whether it is over."""
         finished_at = time.time() if finished else 0.0
         change = [([(KEY, "=", self._prefix)], {"finished_at": finished_at, "reason": reason})]
         self._patiently(lambda: self._documents.change("job", change))
@@ -470,7 +470,7 @@ class SharedStore:
 
 
 def name_of(partition: int) -> str:
-    """Return what the names of a partition's documents begin with."""
+    """Return the prefix of the names of a partition's documents."""
     return f"{partition:04d}"
 
 
@@ -481,7 +481,7 @@ def job_of(row: Mapping[str, Any]) -> Job:
 
 
 def no_job(name: str, store: str) -> str:
-    """Return what is said of a job that is not there."""
+    """Return the message for a missing job."""
     return (
         f"there is no job {name!r} in store {store}; `scrapy workers` without a job tells which"
         " there are"

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
 _REPORT_SECONDS = 2.0  # between two reports, if nobody waits for one
-_LONGEST_HEARING = 1.0  # seconds in which news are taken in before anything else is done
+_LONGEST_HEARING = 1.0  # seconds in which news are recorded before anything else is done
 _STEPS_AT_ONCE = 50  # of taking a partition in, if there are pages to fetch
 
 
@@ -221,7 +221,7 @@ class SharedJob:
         link, self.interrupted = None, False
         if may_fetch and not self._is_over:
             link, self.interrupted = self.partitions.next(ready)
-        # With nothing to fetch, what was heard is taken in without a pause.
+        # With nothing to fetch, what was heard is recorded without a pause.
         self.interrupted |= link is None and bool(self._taking)
         if self._is_waited_for(link):
             self._hand_over()
@@ -247,7 +247,7 @@ class SharedJob:
         job = self.partitions.jobs[partition_of(link)]
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
-        self.partitions.end(link)  # now: until it is taken in, it can still be said to have failed
+        self.partitions.end(link)  # now: until it is recorded, it can still be said to have failed
         self._mixture.count(report.words)
         self._recent.add(link, relevant=relevant)
         self._crawled += 1
@@ -321,7 +321,7 @@ class SharedJob:
         return report
 
     def stop(self, reason: str, *, finished: bool) -> None:
-        """Take leave: what happened is written, and the partitions are others'.
+        """Leave the crawl: write what happened, and release the partitions.
 
         Whether the crawl is over is not this worker's to say.
 
@@ -356,7 +356,7 @@ class SharedJob:
     # -- news -----------------------------------------------------------------------------------
 
     def _hear(self) -> None:
-        """Take in what came of the last turn; of much, a partition, if pages can be fetched.
+        """Process the news of the last turn; one partition if pages can be fetched meanwhile.
 
         A partition that is taken over takes many steps; from those that are lost no page is
         fetched any more.
@@ -399,7 +399,7 @@ class SharedJob:
             self._stopped(news.over.reason)
 
     def _take(self, stored: Stored, learnt_links: int) -> Generator[None]:
-        """Take a partition over, little by little; one that cannot be read is left alone."""
+        """Take a partition over, step by step; one that cannot be read is left alone."""
         partition = stored.lease.partition
         try:
             yield from self.partitions.take(stored, learnt_links)
@@ -409,7 +409,7 @@ class SharedJob:
             self._faults[partition] = f"{type(error).__name__}: {error}"
 
     def _receive(self, name: str, partition: int, message: bytes) -> None:
-        """Take in a message; what is wrong with it is told once."""
+        """Process a message; a fault in it is reported once."""
         if partition not in self.partitions.held:
             return
         job = self.partitions.job_of(partition)

@@ -90,10 +90,10 @@ class CrawledPage:
 
 
 class LinkSource(Protocol):
-    """Where a scorer looks up links by id (the frontier)."""
+    """The source in which a scorer looks up links by id (the frontier)."""
 
     def known(self, link: int) -> KnownLink:
-        """Return what is known of a link."""
+        """Return a link as it was found."""
 
     def outlinks(self, page: int) -> Sequence[int]:
         """Return the ids of the links on a crawled page; none for a link that is no page yet."""
@@ -142,64 +142,64 @@ class Scorer(Protocol):
         return 0.0
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in links that come from no page: seeds, redirects, requests of the spider.
+        """Add links that come from no page: seeds, redirects, requests of the spider.
 
-        Those that are known already are scored anew: links that were held may be free now.
+        Those that are known already are scored again: links that were held may be free now.
         """
         ...
 
     def started(self, link: int) -> LinkScores:
-        """Note that a link was taken to be fetched.
+        """Record that a link was taken to be fetched.
 
         It ends as `crawled`, `failed` or `repeated`, unless the crawl is left before that.
         """
         return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
-        """Take in a crawled page and the links on it."""
+        """Add a crawled page and the links on it."""
         ...
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link could not be had, or redirects to an address that was not known.
+        """Record that a link could not be fetched, or redirects to an address that was not known.
 
         If that may be followed, it is the next that is `added`.
         """
         return NO_SCORES
 
     def repeated(self, link: int) -> LinkScores:
-        """Note that a link is another address of one that is known, by a redirect or as its alias.
+        """Record that a link is an alias of a known one, or redirects to it.
 
         That tells nothing of links like it: it is neither a page nor a failure.
         """
         return NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
-        """Note that crawled pages called relevant turned out not to be."""
+        """Record that crawled pages called relevant turned out not to be."""
         return NO_SCORES
 
     def parts(self, link: int) -> Mapping[str, float]:
-        """Return what the score of a waiting link is the sum of, by name; empty if it is no sum."""
+        """Return the terms of a waiting link's score, by name; empty if it is no sum."""
         return {}
 
     @property
     def link_model(self) -> "LinkModel | None":
-        """What it learns that holds for other parts of the same crawl too, if there is any."""
+        """What it learns that also holds for other partitions of the crawl, if anything."""
         return None
 
     def load_model(self, link_model: "LinkModel") -> None:
         """Learn into the `link_model` of another part; called before anything else is told."""
 
     def patterns(self) -> list[PatternRecord]:
-        """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
+        """Return the learnt patterns, empty for algorithms that learn none."""
         return []
 
     def remarks(self) -> list[str]:
-        """Return what a user should know of the search when a crawl stops, a sentence each."""
+        """Return remarks on the search for the user when a crawl stops, a sentence each."""
         return []
 
 
 def scores_after(scorer: Scorer, page: CrawledPage) -> LinkScores:
-    """Return what an algorithm says to a page; one that fails there loses no link."""
+    """Return an algorithm's scores after a page; if it fails there, no link is lost."""
     try:
         return scorer.crawled(page)
     except Exception as error:

@@ -64,7 +64,7 @@ def prior_of(weights: Mapping[str, tuple[float, float]]) -> Prior:
 
 
 class Evidence:
-    """How the pages of each unit turned out.
+    """The outcomes of the pages of each unit.
 
     Attributes:
         counts: of each unit: fetched, relevant, led; shape (2**BITS, 3). Row 0 is no unit, and
@@ -75,11 +75,11 @@ class Evidence:
         self.counts = np.zeros((1 << BITS, 3), dtype=np.float32)
 
     def found(self, rows: Rows) -> _Floats:
-        """Return how many relevant pages there are on each link's host, shape (n,)."""
+        """Return the number of relevant pages on each link's host, shape (n,)."""
         return np.asarray(self.counts[rows[:, UNITS.index("host")], 1])
 
     def neighbours(self, rows: Rows, flags: NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
-        """Return how many pages of each link's directory were fetched, and how many for nothing.
+        """Return the pages fetched of each link's directory, and those fetched for nothing.
 
         The latter are those fetched less the relevant among them and the relevant pages found on
         them, so one list with many finds makes up for others. The page of a directory belongs to
@@ -113,7 +113,7 @@ class Evidence:
         self.counts[units] += counts
 
     def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
-        """Return what is known of links, shape (n, len(COLUMNS)).
+        """Return the evidence on links, shape (n, len(COLUMNS)).
 
         Args:
             rows: features, shape (n, WIDTH).

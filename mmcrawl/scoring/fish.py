@@ -4,7 +4,7 @@ Links are fish, and live as long as they find food. The links of a relevant page
 and go to the front of the list, before the links of pages that were relevant earlier. The links of
 an irrelevant page get the depth of their page less 1 and queue behind. A page of depth 0 that is
 irrelevant has no offspring: its links are held, never to be fetched unless they are found on a
-page that lets them live. What cannot be had (missing, slow) dies without offspring.
+page that lets them live. What cannot be fetched (missing, slow) dies without offspring.
 
 How the description is read:
 
@@ -103,7 +103,7 @@ class Fish(Scorer):
         return self._scores_of(changed)
 
     def failed(self, link: int) -> LinkScores:
-        """Let a link die that could not be had."""
+        """Let a link die that could not be fetched."""
         self.added([link])
         self._state[link] = _FAILED
         return NO_SCORES
@@ -135,7 +135,7 @@ class Fish(Scorer):
     # -- inside ---------------------------------------------------------------------------------
 
     def _register(self, link: int) -> bool:
-        """Make a link known; tell whether it is new."""
+        """Make a link known; return whether it is new."""
         missing = link + 1 - len(self._state)
         if missing > 0:
             self._state.extend(bytes(missing))
@@ -157,7 +157,7 @@ class Fish(Scorer):
         return link < len(self._state) and self._state[link] == _FAILED
 
     def _judge(self, link: int) -> None:
-        """Find out anew what a link has, from the pages that hold it."""
+        """Find out again what a link has, from the pages that hold it."""
         pages = self._inlinks.of(link).tolist()
         origin = self._source.known(link).parent
         while origin is not None and self._is_redirect(origin):
@@ -169,7 +169,7 @@ class Fish(Scorer):
             self._offer(link, page)
 
     def _offer(self, link: int, page: int) -> bool:
-        """Let a page give a link what it has; tell whether the link is better off."""
+        """Let a page give a link what it has; return whether the link is better off."""
         before = self._left[link], self._front[link]
         if self._relevant[page]:
             self._left[link] = self._depth

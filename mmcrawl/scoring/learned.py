@@ -9,7 +9,7 @@ It stands on: links scored by an online classifier while crawling (Meusel, Mika 
 that lies further on (Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang
 2009, 4.1).
 
-Cost: all waiting links are scored anew, with numpy, once for every 2 % of them that were fetched,
+Cost: all waiting links are scored again, with numpy, once for every 2 % of them that were fetched,
 and those whose score changed noticeably are passed on. 11 bytes of RAM a link, 160 of a temporary
 file (`prospects.py`), and 50 MB for the tables and the features of the first links.
 """
@@ -84,11 +84,11 @@ class Learned(Scorer):
     # -- the protocol ---------------------------------------------------------------------------
 
     def content(self, text: LinkText) -> float:
-        """Return how well a link's words fit the topic (4.7)."""
+        """Return the similarity of a link's words to the topic (4.7)."""
         return self._similarity.shark(text, self._beta)
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in seeds, redirects and requests of the spider; seeds come first."""
+        """Add seeds, redirects and requests of the spider; seeds come first."""
         links = list(links)
         new = self._register(links)
         self._prospects.learn_failure()
@@ -98,11 +98,11 @@ class Learned(Scorer):
         known = np.setdiff1d(waiting, new).astype(np.int64)
         passed_on = self._score[known]
         scores = self._scores_of(waiting)
-        self._score[known] = passed_on  # a crawl that goes on keeps them in place of these
+        self._score[known] = passed_on  # a crawl that continues keeps them in place of these
         return scores
 
     def started(self, link: int) -> LinkScores:
-        """Note that a link waits no more."""
+        """Record that a link waits no more."""
         self._prospects.learn_failure()
         self._register([link])
         self._waiting -= self._state[link] == _WAITING
@@ -133,12 +133,12 @@ class Learned(Scorer):
         return self._rescore([])
 
     def parts(self, link: int) -> Mapping[str, float]:
-        """Return what a waiting link is worth, term by term."""
+        """Return the worth of a waiting link, term by term."""
         return self._prospects.parts(link, lookahead=self._lookahead, novelty=self._novelty)
 
     @property
     def link_model(self) -> LinkModel:
-        """What was learnt beyond single links."""
+        """What was learnt apart from single links."""
         return self._prospects.link_model
 
     def load_model(self, link_model: LinkModel) -> None:
@@ -160,7 +160,7 @@ class Learned(Scorer):
         return new
 
     def _is_due(self) -> bool:
-        """Count a fetch, and tell whether it is time to score all waiting links anew."""
+        """Count a fetch, and tell whether it is time to score all waiting links again."""
         self._fetched_since_rescore += 1
         return self._fetched_since_rescore > self._waiting // 50
 

@@ -90,7 +90,7 @@ def fit_features() -> dict[int, float]:
 
 
 def link_flags(link: KnownLink, origin: Origin, kinds: Collection[str] = DEFAULT_KINDS) -> int:
-    """Return what a link is by itself, the bits of `FLAGS`; `kinds` are the media wanted."""
+    """Return the flags of a link, the bits of `FLAGS`; `kinds` are the wanted media."""
     address = link.url.partition("//")[2].partition("/")[2]
     flags = (
         link.parent is None,
@@ -121,7 +121,7 @@ def link_features(link: KnownLink, origin: Origin) -> NDArray[np.uint32]:
 
 
 class _Address:
-    """What an address is made of; in `shape` and `file_shape` all numbers are 0."""
+    """The parts of an address; in `shape` and `file_shape` all numbers are 0."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)

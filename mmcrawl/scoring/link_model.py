@@ -102,7 +102,7 @@ Sums = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one process added.
+    """The contribution of one process.
 
     Attributes:
         features: numbers of features, ascending, shape (n,).
@@ -181,7 +181,7 @@ class LinkModel:
             self.is_learning = before
 
     def contribution(self) -> Contribution:
-        """Return what was learnt here since `begin_sharing`."""
+        """Return what this process learnt since `begin_sharing`."""
         added = self._columns() - self._base
         features = np.flatnonzero(added.any(axis=1)).astype(np.uint32)
         return Contribution(features, added[features])
@@ -196,7 +196,7 @@ class LinkModel:
             self._others[name] = new
 
     def merge(self, one: Contribution) -> None:
-        """Take over what another one contributed as if it had been learnt here."""
+        """Add the contribution of another process as if it had been learnt here."""
         self.evidence.add(one.features, one.sums[:, :_MODEL])
         self.model.add(one.features, one.sums[:, _MODEL:])
 

@@ -172,7 +172,7 @@ class LearntPattern:
         return (self.relevant + 1) / (self.crawled + 2)
 
     def record(self) -> PatternRecord:
-        """Return what is kept of it with the crawl."""
+        """Return its record for the store of the crawl."""
         misses = self.crawled - self.relevant
         return PatternRecord(self.pattern.host, str(self.pattern), self.urls, self.relevant, misses)
 
@@ -218,7 +218,7 @@ class SitePatterns:
     _clusters: list[_Cluster] = field(default_factory=list)
 
     def add(self, url: UrlParts) -> bool:
-        """Take in a media page; tell whether a pattern was learnt from it.
+        """Add a media page; return whether a pattern was learnt from it.
 
         The URL joins every cluster it is near to: `/a/1` may turn out to belong with `/a/2` as well
         as with `/b/1`.
@@ -237,7 +237,7 @@ class SitePatterns:
         return sum(learnt.urls > 0 for learnt in self.learnt) > known
 
     def remove(self, urls: Iterable[UrlParts]) -> None:
-        """Forget media pages that turned out to be none, and learn anew from the rest.
+        """Forget media pages that turned out to be none, and learn again from the rest.
 
         A pattern that is not learnt again is retired: it keeps its index and matches nothing.
         """

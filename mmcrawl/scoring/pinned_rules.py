@@ -64,7 +64,7 @@ class PinnedRule:
 
     @property
     def regex(self) -> str:
-        """What is looked for in addresses; ValueError for a glob that is none."""
+        """The regular expression searched for in addresses; ValueError for a wrong glob."""
         is_regex = self.pattern.startswith(REGEX)
         return self.pattern.removeprefix(REGEX) if is_regex else glob_regex(self.pattern)
 
@@ -103,7 +103,7 @@ class PinnedRules:
 
     @cached_property
     def digest(self) -> str:
-        """What tells these rules from others, wherever they stand; "" for none."""
+        """A digest of these rules, wherever they are stored; "" for none."""
         told = [(rule.regex, rule.weight) for rule in self.rules]
         return sha256(repr(told).encode()).hexdigest()[:16] if told else ""
 
@@ -148,7 +148,7 @@ def address_form(url: str) -> str:
 
 
 def _readings(form: str) -> set[str]:
-    """Return what an address reads as, in every encoding that its escapes may be in.
+    """Return the readings of an address, in every encoding that its escapes may use.
 
     >>> sorted(_readings("http://h.test/%CE%EF"))  # UTF-8, Big5, GB 18030
     ['http://h.test/%CE%EF', 'http://h.test/昜', 'http://h.test/物']
@@ -169,7 +169,7 @@ def _read(text: str, encoding: str, escapes: re.Pattern[str]) -> str:
 
 
 def compiled(regex: str) -> "re2._Regexp":
-    """Return what looks for a regular expression in linear time.
+    """Return a compiled regular expression that matches in linear time.
 
     Raises:
         ValueError: it is none in RE2's syntax, or too large.
@@ -244,7 +244,7 @@ def _regex(text: str, any_text: str) -> str:
 
 
 def _without_scheme(glob: str) -> str:
-    """Return what follows the scheme, "" if there is none; of the host, as it is asked for."""
+    """Return an address without its scheme, "" if there is none; the host as it is requested."""
     scheme = next((scheme for scheme in _SCHEMES if glob.startswith(scheme)), None)
     if scheme is None:
         return ""

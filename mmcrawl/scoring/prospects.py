@@ -146,7 +146,7 @@ class Prospects:
     def worth(
         self, ids: Ids, *, lookahead: float = 1.0, novelty: float = NOVELTY
     ) -> tuple[Values, Values]:
-        """Return what links are worth, and what they lead to in [0, 1]; both of shape (len(ids),).
+        """Return the worth of links, and what they lead to in [0, 1]; both of shape (len(ids),).
 
         Args:
             ids: of registered links.
@@ -260,7 +260,7 @@ class Prospects:
 
 
 def _outcome(page: CrawledPage) -> int:
-    """Return what a page was as a number in [1, 24]: relevant, with media, how much on topic."""
+    """Return the outcome of a page in [1, 24]: relevant, with media, how much on topic."""
     media = _RELEVANT * page.relevant + _HAS_MEDIA * page.contains_media
     return 1 + media + min(int(page.topic_score * 5), 5)
 

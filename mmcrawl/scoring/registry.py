@@ -64,7 +64,7 @@ def make_scorer(
 
 
 def default_parameters(name: str) -> dict[str, Any]:
-    """Return what can be set of an algorithm, with its defaults.
+    """Return the parameters of an algorithm, with their defaults.
 
     Raises:
         MmcrawlError: there is no such algorithm, or it cannot be loaded.
@@ -97,7 +97,7 @@ def parameter_words(name: str) -> Words:
 
 
 def described(name: str) -> tuple[str, dict[str, str]]:
-    """Return what an algorithm does, and what its parameters mean, as its docstring says.
+    """Return the description of an algorithm and its parameters, from its docstring.
 
     Raises:
         MmcrawlError: there is no such algorithm, or it cannot be loaded.

@@ -62,7 +62,7 @@ EXAMPLES = "examples"
 LINKING = "linking page"
 """Where the evidence of the page that links to a medium stands among the signs of that."""
 
-_BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt anew
+_BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt again
 
 _BETWEEN_PARTS = re.compile(r"(?<=\s)[-–—|·•:»«›‹~]+(?=\s)|[｜—«»]")
 """What separates the name of a page from that of its site in a title."""
@@ -73,7 +73,7 @@ Signs: TypeAlias = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the topic test says of a page, with its reasons.
+    """The verdict of the topic test on a page, with its reasons.
 
     Attributes:
         relevant: the page holds wanted media and its score reaches the threshold.
@@ -81,7 +81,7 @@ class Verdict:
         threshold: what the score had to reach.
         media: the wanted media the page holds.
         evidence: for each concept found, how much it adds; of a large topic the first adds less.
-        places: for each concept found, the fields it stands in.
+        places: for each concept found, the fields it is in.
         alias: address under which the very same page was found before, which makes this one
             irrelevant whatever it holds; "" mostly.
         signs: what was read on the page apart from its media.
@@ -106,7 +106,7 @@ class TopicTest:
     """Decides whether a page is relevant.
 
     A page is relevant if it holds media of a wanted kind and is on topic. Every concept of the
-    topic that stands on the page adds the weights of the fields it stands in (`FIELD_WEIGHTS`), at
+    topic that stands on the page adds the weights of the fields it is in (`FIELD_WEIGHTS`), at
     most 1.5; the sum is the *evidence*, and evidence / (evidence + 1) the score. At the threshold
     of 0.5 one topic word in the title or in a link to the media is enough, as are four different
     ones in the main text; a single mention in passing is not. Two things ask for more: of a field
@@ -216,7 +216,7 @@ class TopicTest:
 class LearntTest:
     """Judges pages by what was learnt from others.
 
-    A model that was read from a file is read again when that is written anew: a crawl that runs
+    A model that was read from a file is read again when that is rewritten: a crawl that runs
     takes it up within seconds. One that cannot be read leaves the former in use.
 
     Args:
@@ -239,7 +239,7 @@ class LearntTest:
         return self.model.probability(*self._seen(page))
 
     def reasons(self, page: Page) -> dict[str, float]:
-        """Return what each word, number and topic adds, see `PageModel.contributions`."""
+        """Return the contributions of words, numbers and topics, see `PageModel.contributions`."""
         return self.model.contributions(*self._seen(page))
 
     def _seen(self, page: Page) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
@@ -285,7 +285,7 @@ def _fields(page: Page) -> Iterator[tuple[str, str]]:
 
 
 def _names_of_site(page: Page) -> set[str]:
-    """Return what links to the front page of a page's site say, in lower case; none on that."""
+    """Return the texts of links to the site's front page, in lower case; none on that page."""
     front = urljoin(page.url, "/")
     if page.url == front:
         return set()
@@ -306,7 +306,7 @@ def _plain(text: str) -> str:
 
 
 def _worth(field: str, text: str, topic: Topic) -> dict[str, float]:
-    """Return what each concept found in a field's text is worth."""
+    """Return the weight of each concept found in a field's text."""
     found = topic.find(text)
     if not found:
         return {}

@@ -89,7 +89,7 @@ class Shark(Scorer):
         return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
-        """Let the links of a page inherit its relevance, or what it has inherited."""
+        """Pass on to a page's links its relevance, or what it has inherited."""
         self._register(page.id)
         self._state[page.id] = _CRAWLED
         offer = self._delta * (page.topic_score or self._inherited[page.id])
@@ -102,7 +102,7 @@ class Shark(Scorer):
         return self._scores_of(changed)
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link has nothing to pass on, unless it leads to another."""
+        """Record that a link has nothing to pass on, unless it leads to another."""
         self._register(link)
         asked_for = self._state[link] == _ASKED_FOR
         self._state[link] = _ASKED_FOR_LED_ON if asked_for else _LED_ON
@@ -111,7 +111,7 @@ class Shark(Scorer):
     # -- inside ---------------------------------------------------------------------------------
 
     def _register(self, link: int, page: int | None = None) -> bool:
-        """Make a link known, found on `page` if any; tell whether it is new."""
+        """Make a link known, found on `page` if any; return whether it is new."""
         missing = link + 1 - len(self._state)
         if missing > 0:
             self._state.extend(bytes(missing))

@@ -8,7 +8,7 @@ pages that hold it have led to so far::
     P(d)         = (1 − σ) · R(d) + σ · mean of P over the crawled children of d    (3.17)
 
 Each page that is fetched changes λ and P of every page that holds it, P of the pages that hold
-those, and so on; the waiting links of all of them are scored anew.
+those, and so on; the waiting links of all of them are scored again.
 
 How the paper is read:
 
@@ -67,12 +67,12 @@ _UNKNOWN, _WAITING, _SEED, _CRAWLED, _FAILED = range(5)
 _NO_PAGE = -1
 _SHARE_BETWEEN_LOOKS = 50  # of the waiting links one part is dealt with between two looks
 _OUTGROWN = 1.25  # times the largest structure, above which it is looked for at once
-_MOVED = 0.01  # change of the largest structure for which all links are scored anew
+_MOVED = 0.01  # change of the largest structure for which all links are scored again
 _NONE = np.empty(0, dtype=np.uint32)
 
 
 class _Pages:
-    """What is known of the crawled pages, by number in the order they were crawled.
+    """The crawled pages, by number in the order they were crawled.
 
     Attributes:
         link: the link that led to a page.
@@ -97,7 +97,7 @@ class _Pages:
         self.passed = array("d")
 
     def add(self, link: int, is_good: bool, relevance: float) -> int:
-        """Take in a page; return its number."""
+        """Add a page; return its number."""
         self.link.append(link)
         self.is_good.append(is_good)
         self.relevance.append(relevance)
@@ -198,7 +198,7 @@ class SharkImproved(Scorer):
         return self._similarity.shark(text, self._beta)
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in seeds, redirects and requests of the spider."""
+        """Add seeds, redirects and requests of the spider."""
         ids = list(links)
         for link in ids:
             self._register(link)
@@ -224,13 +224,13 @@ class SharkImproved(Scorer):
         return self._answer([own, *self._spread(parents)])
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link leads to no page."""
+        """Record that a link leads to no page."""
         self._register(link)
         self._settle(link, _FAILED)
         return self._answer([])
 
     def repeated(self, link: int) -> LinkScores:
-        """Note that a link leads to no page of its own."""
+        """Record that a link leads to no page of its own."""
         return self.failed(link)
 
     def revised(self, links: Iterable[int]) -> LinkScores:
@@ -271,7 +271,7 @@ class SharkImproved(Scorer):
             self._content[link] = known.content
 
     def _settle(self, link: int, state: int) -> None:
-        """Note what became of a link that waited."""
+        """Record the outcome of a waiting link."""
         if self._state[link] == _WAITING and self._inlinks.count(link):
             self._waiting -= 1
         self._state[link] = state
@@ -289,7 +289,7 @@ class SharkImproved(Scorer):
         return self._state[link] if link < len(self._state) else _UNKNOWN
 
     def _take_in(self, number: int, links: _Numbers) -> _Numbers:
-        """Let a new page and its links know of each other; return those that wait."""
+        """Connect a new page with its links; return those that wait."""
         states = np.frombuffer(self._state, dtype=np.uint8)[links]
         waiting: _Numbers = links[states == _WAITING]
         crawled = np.frombuffer(self._page, dtype=np.int32)[links[states == _CRAWLED]]
@@ -325,7 +325,7 @@ class SharkImproved(Scorer):
         return self._pass_on(_union(reached))
 
     def _pass_on(self, pages: _Numbers) -> list[_Numbers]:
-        """Tell the waiting links of those of `pages` whose λ · P has changed; return them."""
+        """Update the waiting links of those of `pages` whose λ · P has changed; return them."""
         if not len(pages):
             return []
         passed = self._pages.factor(pages) * self._pages.potential(pages)

@@ -75,11 +75,11 @@ class LinkSimilarity:
         return own * (_SCRIPT_WEIGHT if text.from_script else 1.0)
 
     def note(self, words: list[str]) -> dict[str, Any]:
-        """Return what has changed with a page that was observed, and its links, as plain data."""
+        """Return the changes caused by an observed page and its links, as plain data."""
         return {"words": words, "largest": [*self.largest]}
 
     def take_note(self, note: Mapping[str, Any]) -> None:
-        """Take over what `note` gave for the next page."""
+        """Restore what `note` returned for the next page."""
         self._vectors.observe(note["words"])
         self._boolean.largest, self._vectors.largest = note["largest"]
 
@@ -102,7 +102,7 @@ class LinkSimilarity:
         return {"boolean": self._boolean.state(), "vectors": self._vectors.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` gave."""
+        """Restore what `state` returned."""
         self._boolean.restore(state["boolean"])
         self._vectors.restore(state["vectors"])
 

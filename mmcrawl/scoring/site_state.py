@@ -75,7 +75,7 @@ class WaitingUrls:
         return np.sort(np.concatenate(ids)) if ids else np.empty(0, dtype=np.uint32)
 
     def add(self, link: int, url: UrlParts) -> None:
-        """Take in a link that is not there yet."""
+        """Add a new link."""
         key = len(url.directories), query_keys(url)
         form = self._forms.get(key)
         if form is None:
@@ -104,7 +104,7 @@ def _hash(part: str) -> int:
 
 
 def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
-    """Tell for every row which of its numbers are not those of `parts`; `*` equals any."""
+    """Return for every row which of its numbers differ from those of `parts`; `*` equals any."""
     count = min(rows.shape[1], len(parts))
     wanted = np.array([_hash(part) for part in parts[:count]], dtype=np.uint32)
     literal = np.array([part != ANY for part in parts[:count]], dtype=bool)
@@ -113,7 +113,7 @@ def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
 
 @dataclass(slots=True)
 class Site:
-    """What is known of one host.
+    """The state of one host.
 
     Attributes:
         number: of the site.
@@ -136,7 +136,7 @@ class Site:
 
 
 class Links:
-    """What is known of links, in columns by their ids: 23 bytes a link.
+    """Links, in columns by their ids: 23 bytes a link.
 
     Attributes:
         state: one of the states above.
@@ -197,7 +197,7 @@ class Links:
 
 
 def _measure_against(site: Site, index: int, sizes: Ids, pattern: Ids, distance: Ids) -> None:
-    """Note for every waiting link whether one pattern is the nearest and the one to take.
+    """Record for every waiting link whether one pattern is the nearest and the one to take.
 
     Of several that match, the one that generalises most URLs is taken, then the oldest.
     """

@@ -25,13 +25,13 @@ The method and the defaults of its parameters are those of A. Gauquier, I. Manol
   distributed, by the number of the link and `seed`, counted from the time that it is for the arm
   when the link is found, which is when the last link it fetched was due. As the exponential
   distribution has no memory, all links that wait have the same chance, found early or late.
-* Bounds are rounded to steps of 5 %, and only links of arms that moved a step are scored anew; a
+* Bounds are rounded to steps of 5 %, and only links of arms that moved a step are scored again; a
   pull would otherwise cost time in all the waiting links of its arm.
 * A path is assigned to an arm once and counts once in the centroid, however many links have it.
   Paths have at most 8 elements, those next to the link, and numbers in them are alike. n-grams that
   share a dimension are added up, theirs averaged over all n-grams ever seen.
 * There are at most 1,000 arms; further paths join the nearest.
-* What cannot be had is a pull without reward. Theirs is no pull at all, so that an arm of dead
+* What cannot be fetched is a pull without reward. Theirs is no pull at all, so that an arm of dead
   links is never found out.
 
 As there, the target of a redirect is fetched at once, and what it holds is the reward of the link.
@@ -39,7 +39,7 @@ On 29 stored webs neither rounding nor centroids of paths in place of links move
 under recall by .002.
 
 Cost: 21 bytes of RAM a link, about 400 a different path, and 16 MB for the centroids. CPU time a
-page goes with the number of arms and of new links; an arm scores its waiting links anew some 100
+page goes with the number of arms and of new links; an arm scores its waiting links again some 100
 times in a crawl.
 """
 
@@ -163,7 +163,7 @@ class TagPath(Scorer):
     # -- the protocol ---------------------------------------------------------------------------
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in seeds, redirects and requests of the spider; seeds and redirects come first."""
+        """Add seeds, redirects and requests of the spider; seeds and redirects come first."""
         links = list(links)
         for link in links:
             self._register(link)
@@ -171,7 +171,7 @@ class TagPath(Scorer):
         return self._scores_of([*self._move(), *waiting])
 
     def started(self, link: int) -> LinkScores:
-        """Note that an arm is pulled."""
+        """Record that an arm is pulled."""
         self._register(link)
         if self._state[link] == _WAITING:
             self._state[link] = _STARTED
@@ -188,13 +188,13 @@ class TagPath(Scorer):
         return self._scores_of([*self._move(), *new])
 
     def failed(self, link: int) -> LinkScores:
-        """Note a pull without reward; if the link redirects, its target is `added` next."""
+        """Record a pull without reward; if the link redirects, its target is `added` next."""
         self._state[link] = _FAILED
         self._learn(link, 0)
         return self._scores_of(self._move())
 
     def repeated(self, link: int) -> LinkScores:
-        """Take a pull back that tells nothing of its arm."""
+        """Take back a pull that says nothing of its arm."""
         self._state[link] = _REDIRECTED
         if (arm := self._arm[link]) != _NO_ARM:
             self._pulls[arm] -= 1
@@ -211,7 +211,7 @@ class TagPath(Scorer):
     # -- inside ---------------------------------------------------------------------------------
 
     def _register(self, link: int) -> bool:
-        """Make a link known; tell whether it is new."""
+        """Make a link known; return whether it is new."""
         missing = link + 1 - len(self._state)
         if missing > 0:
             self._state.extend(bytes(missing))
@@ -238,7 +238,7 @@ class TagPath(Scorer):
         self._clock[link] = self._time[arm] + _exponential(f"{self._seed} {link}")
 
     def _follow(self, link: int, target: int) -> None:
-        """Take in what a link redirects to: it goes on with the pull."""
+        """Add the target of a redirect: it continues the pull."""
         arm = self._arm[target] = self._arm[link]
         if arm != _NO_ARM and self._state[link] == _FAILED:
             self._pulls[arm] -= 1
@@ -246,7 +246,7 @@ class TagPath(Scorer):
         self._state[link] = _REDIRECTED
 
     def _learn(self, link: int, reward: int) -> None:
-        """Note what a pull brought."""
+        """Record the reward of a pull."""
         self._reward[link] = reward
         if (arm := self._arm[link]) != _NO_ARM:
             self._results[arm] += 1

@@ -122,7 +122,7 @@ class PatternSearch(Scorer, ABC):
         return self._similarity.shark(text, self._beta)
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in seeds, redirects and requests of the spider."""
+        """Add seeds, redirects and requests of the spider."""
         ids = self._register(list(links))
         return NO_SCORES if self.silent else self._scores_of(np.concatenate([ids, self._freed()]))
 
@@ -150,16 +150,16 @@ class PatternSearch(Scorer, ABC):
         return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
-        """Note that nothing comes of a link."""
+        """Record that nothing comes of a link."""
         return self._settle(self._site(link), False, _NONE)
 
     def repeated(self, link: int) -> LinkScores:
-        """Note that a link led to a page which is known."""
+        """Record that a link led to a page which is known."""
         site, freed = self._site(link), self._freed()
         return self._rescore(site) if self._moved(site) else self._scores_of(freed)
 
     def revised(self, links: Iterable[int]) -> LinkScores:
-        """Take pages that turned out not to be relevant out of the clusters."""
+        """Remove pages that turned out not to be relevant from the clusters."""
         by_site: dict[int, list[int]] = {}
         for link in links:
             by_site.setdefault(self._links.site[link], []).append(link)
@@ -210,17 +210,17 @@ class PatternSearch(Scorer, ABC):
 
     @abstractmethod
     def _parts_of(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
-        """Return what `_score` adds up for a link; `pattern` is to be named, "" for none."""
+        """Return the terms that `_score` adds for a link; `pattern` is named, "" for none."""
 
     def _linked(self, page: int, links: Ids) -> None:
-        """Take in all links of a page, each once; they are registered."""
+        """Add all links of a page, each once; they are registered."""
 
     def _freed(self) -> Ids:
-        """Return links that were known and must be scored anew, each once in all."""
+        """Return links that were known and must be scored again, each once in all."""
         return _NONE
 
     def _moved(self, site: Site) -> bool:
-        """Move a site to the stage it is in; tell whether its links are scored otherwise now."""
+        """Move a site to the stage it is in; return whether its links are scored otherwise now."""
         return False
 
     def _parts(self, url: str) -> UrlParts:
@@ -243,7 +243,7 @@ class PatternSearch(Scorer, ABC):
         return ids
 
     def _register_new(self, link: int) -> KnownLink:
-        """Take in a new link, measured against the patterns; return what is known of it."""
+        """Add a new link, measured against the patterns; return it as it was found."""
         known = self._source.known(link)
         parts = self._parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
@@ -294,11 +294,11 @@ class PatternSearch(Scorer, ABC):
     # -- patterns -------------------------------------------------------------------------------
 
     def _learn(self, site: Site, page: int) -> bool:
-        """Take in a media page; tell whether a pattern was learnt from it."""
+        """Add a media page; return whether a pattern was learnt from it."""
         return site.patterns.add(self._parts(self._source.known(page).url))
 
     def _judge_pattern(self, site: Site, page: CrawledPage) -> bool:
-        """Note how the pattern did that led to a page; tell whether that changes much."""
+        """Record the success of the pattern behind a page; return whether it changes much."""
         if self._links.pattern[page.id] == NO_PATTERN:
             return False
         learnt = site.patterns.learnt[self._links.pattern[page.id]]
@@ -339,7 +339,7 @@ class PatternSearch(Scorer, ABC):
         return join(answers)
 
     def _rescore(self, site: Site) -> LinkScores:
-        """Score all waiting links of a site anew."""
+        """Score all waiting links of a site again."""
         site.fetched_since_rescore = 0
         links = self._links.waiting(site)
         if not len(links):
@@ -425,7 +425,7 @@ class UrlRule(PatternSearch):
         return super().crawled(page)
 
     def failed(self, link: int) -> LinkScores:
-        """Note that nothing comes of a link."""
+        """Record that nothing comes of a link."""
         self._prospects.failed(link)
         return super().failed(link)
 

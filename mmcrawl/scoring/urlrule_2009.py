@@ -5,7 +5,7 @@ of the seed page (4.3.2), and of other pages no more than NUM(n) of physical lay
 
     NUM(n) = NUM(2) · (n − 1),  n ≤ 10                                                       (4.2)
 
-Patterns are learnt from what is found. When no probe is left or under way, the site is *guided*:
+Patterns are learnt from what is found. When no probe is left or in progress, the site is *guided*:
 links that match a pattern are fetched, the highest S of (4.8) first, and no others. Nothing more is
 learnt then, but ranks (4.6) go on being passed on.
 
@@ -25,7 +25,7 @@ How the paper is read:
   to `/xy/*` (4.3.1). In `urlrule` it does, as pages and lists of pages differ in it on many sites.
 * A site that was found on another one begins at the page it was found by.
 * The target of a redirect takes the place of the link that led to it; a link that turns out to be
-  another address of a known page gives its probe back; one that cannot be had was a probe.
+  another address of a known page gives its probe back; one that cannot be fetched was a probe.
 
 What else is read, (4.3) to (4.8), is said in `patterns.py` and `urlrule.py`. Cost: as there, with
 2 bytes of RAM a link in place of prospects, and 8 while it waits to be probed.
@@ -55,7 +55,7 @@ _MOST_NAMED = 5
 
 @dataclass(slots=True)
 class _Stage:
-    """How far the probing of a site is.
+    """The state of probing a site.
 
     Attributes:
         site: which it is.
@@ -142,17 +142,17 @@ class UrlRule2009(PatternSearch):
         return known
 
     def crawled(self, page: CrawledPage) -> LinkScores:
-        """Note what came of a probe, and learn from it."""
+        """Record the outcome of a probe, and learn from it."""
         self._end(page.id, _DONE)
         return super().crawled(page)
 
     def failed(self, link: int) -> LinkScores:
-        """Note that nothing comes of a link."""
+        """Record that nothing comes of a link."""
         self._end(link, _FAILED if self._state[link] == _PROBE else _DONE)
         return super().failed(link)
 
     def repeated(self, link: int) -> LinkScores:
-        """Give a probe back that led to a page which is known."""
+        """Give back a probe that led to a known page."""
         stage, layer = self._stage(link), self._layer[link]
         self._end(link, _DONE)
         stage.probed[layer] -= 1
@@ -214,7 +214,7 @@ class UrlRule2009(PatternSearch):
         return self._num2 * (layer - 1)
 
     def _fill(self, stage: _Stage, layer: int) -> None:
-        """Let go as many probes of a layer as may be."""
+        """Release as many probes of a layer as allowed."""
         back = stage.back[layer]
         while back and not stage.guided and stage.probed[layer] < self._allowed(layer):
             link = back.popleft()
@@ -231,7 +231,7 @@ class UrlRule2009(PatternSearch):
         return self._stages[self._links.site[link]]
 
     def _end(self, link: int, state: int) -> None:
-        """Note what became of a link; one that was fetched without being a probe counts as one."""
+        """Record the outcome of a link; one fetched without being a probe counts as one."""
         stage = self._stage(link)
         if self._state[link] == _PROBE:
             stage.under_way -= 1

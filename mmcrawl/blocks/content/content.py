@@ -84,7 +84,7 @@ class PageContent:
 
     @cached_property
     def ranges(self) -> tuple[tuple[int, int], ...]:
-        """Where on the page its lines stand: (start, end) in bytes, in order.
+        """The places of its lines on the page: (start, end) in bytes, in order.
 
         Of a text, and of a page in UTF-32, in its bytes as UTF-8.
         """
@@ -96,7 +96,7 @@ class PageContent:
 
     @cached_property
     def comments(self) -> tuple[str, ...]:
-        """What readers wrote below the text, a paragraph each; empty where that is the text."""
+        """Readers' comments below the text, a paragraph each; empty if these are the text."""
         return comments_of(
             self._tree, self._measures, self._lines, self._in_comments & ~self._chosen
         )
@@ -274,7 +274,7 @@ def _content(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """What the model says of a page; the features it says it by are not kept.
+    """The verdict of the model on a page, without its features.
 
     Attributes:
         probabilities: Of each line, that it is content.

@@ -88,7 +88,7 @@ class Prose:
         self._last = int(spread[-1]) if len(spread) else 0
 
     def scales(self, start: int, end: int) -> Floats:
-        """Return of some lines what the innermost large elements around each are like."""
+        """Return features of the innermost large elements around some lines."""
         columns = []
         for holders in self.holders:
             at = holders[start:end]
@@ -104,7 +104,7 @@ class Prose:
         return np.stack(columns, axis=1).astype(np.float32)
 
     def place(self, start: int, end: int) -> Floats:
-        """Return of some lines where they stand on the page, to its main heading and its prose."""
+        """Return the places of some lines, relative to the main heading and the prose."""
         firsts, best = self._firsts[start:end], self.best
         row = np.arange(start, start + len(firsts))
         before = self._chars[firsts].astype(np.float64)
@@ -238,7 +238,7 @@ class LineFeatures:
         return np.hstack([self._texts.main_columns(start, end), kinds[:, _CONTEXT_KINDS]])
 
     def _repeated(self) -> Floats:
-        """Return of each look how many lines have it, and what they are like."""
+        """Return for each look the number of lines with it, and their features."""
         texts, looks = self._texts, self._looks
         alike = np.maximum(np.bincount(looks), 1)
         text = np.bincount(looks, texts.lengths)
@@ -268,7 +268,7 @@ class LineFeatures:
         return np.stack([np.log1p(text), links, np.log1p(sentences)], axis=1).astype(np.float32)
 
     def _page(self, tree: PageTree, metadata: PageMetadata) -> Floats:
-        """What the page as a whole is like; the same for all of its lines."""
+        """Features of the page as a whole, the same for all its lines."""
         texts = self._texts
         total = max(1.0, float(texts.lengths.sum()))
         share = texts.lengths / total

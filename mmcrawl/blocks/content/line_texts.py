@@ -58,12 +58,12 @@ class LineTexts:
 
     Args:
         texts: Of the lines.
-        links: Characters of each inside of links.
+        links: Characters of each inside links.
         breaks: How many ``<br>`` stand before each.
 
     Attributes:
         lengths: Characters of each line.
-        linked: Those inside of links.
+        linked: Those inside links.
         sentences: How many end in it.
         weights: Characters, Chinese ones counting more.
         words: About how many each has.
@@ -168,13 +168,13 @@ class LineTexts:
         self._last = (start, end, np.stack(columns, axis=1).astype(np.float32))
 
     def _named_times(self, found: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which of the lines that may hold a year or a time do."""
+        """The lines that hold a year or a time, of those that may."""
         for row in np.flatnonzero(found).tolist():
             found[row] = _YEAR.search(self._texts[row]) is not None
         return found
 
     def _pointers(self, folded: str) -> NDArray[np.bool_]:
-        """Which lines begin like a pointer to something else."""
+        """The lines that begin like a pointer to something else."""
         match = _POINTER.match
         starts = self._texts.starts[:-1].tolist()
         return np.array([match(folded, at) is not None for at in starts], dtype=np.bool_)

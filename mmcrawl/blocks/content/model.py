@@ -119,7 +119,7 @@ class ContentModel:
     """The whole model; all arrays are of 32-bit floats.
 
     Attributes:
-        class_weights: Log-odds that text inside of elements with a class word is content.
+        class_weights: Log-odds that text inside elements with a class word is content.
         page_scaling, genre_weights, genre_bias: The model of genres.
         trees: The model of lines.
     """

@@ -47,7 +47,7 @@ _OF_THE_LAYOUT = re.compile(r"banner|logo|loader|blank|background|add_to_home|al
 
 @dataclass(frozen=True, slots=True)
 class ContentLinks:
-    """How many links there are in the lines that are the content of a page.
+    """The number of links in the content lines of a page.
 
     Attributes:
         on_page: Characters of link text for each of other text, in no bar, box or foot of the page.

@@ -52,9 +52,9 @@ _LONGEST_FOLDED = 300
 
 
 class Sections:
-    """What the heading above each line says of it.
+    """What the heading above each line says about it.
 
-    A heading names all sections anew. A short line that names comments, or is no link and names
+    A heading names all sections again. A short line that names comments, or is no link and names
     related pages, adds to what the heading has said.
 
     Args:
@@ -110,7 +110,7 @@ def _sections_named(heading: str) -> list[float]:
 
 
 class Repetitions:
-    """Which lines the page's own metadata repeats.
+    """The lines that the page's own metadata repeats.
 
     Args:
         lines: Of the page.

@@ -88,7 +88,7 @@ _State = tuple[int, int, int, float, float, float, float]
 
 
 class Surroundings:
-    """What stands around the lines of a page.
+    """The surroundings of the lines of a page.
 
     Args:
         tree, measures, lines: The page.
@@ -141,7 +141,7 @@ class Surroundings:
     def class_shares(
         self, share: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return of each group of class words what share of the text its lines have, and how many.
+        """Return for each group of class words the share of text in its lines, and their number.
 
         Args:
             share: Of each line, its share of the page's text.
@@ -155,7 +155,7 @@ class Surroundings:
         return shares, np.log1p(np.bincount(states, minlength=len(groups)) @ groups)
 
     def columns(self, start: int, end: int) -> Floats:
-        """Return what stands around some lines: one row a line, one column a number."""
+        """Return the surroundings of some lines: one row a line, one column a number."""
         states = self._state_of[self.around_first[start:end]]
         columns = (self._bits[states, None] >> np.arange(_BITS + 1)) & 1
         depths = np.log1p(self._depths[states].astype(np.int64))
@@ -164,7 +164,7 @@ class Surroundings:
     def _read(self, start_tags: StartTags) -> tuple[NDArray[np.int32], list[_State]]:
         """Read the elements that hold text, each after the one around it.
 
-        Elements that hold none have none of the lines in them, and are passed over. Of those that
+        Elements that hold none have none of the lines in them, and are skipped. Of those that
         look alike to their tags and class words, and stand in such, one is read.
 
         Returns:
@@ -198,7 +198,7 @@ class Surroundings:
 
 
 class StartTags:
-    """What start tags say of the text inside of their elements: few things, over and over.
+    """What start tags say about the text inside their elements: few things, repeated often.
 
     One object reads many pages: those of a site share most of their class attributes.
 
@@ -251,7 +251,7 @@ class StartTags:
             attributes.clear()
 
     def _say(self, hidden: int, *attributes: tuple[bytes, ...]) -> _Said:
-        """Return what a start tag with some attributes says."""
+        """Return the statement of a start tag with some attributes."""
         words = _words(b" ".join([a or b or c for _, a, b, c in attributes]))
         bits, score = hidden, 0.0
         for bit, weight in filter(None, map(self._of_word.get, words)):

@@ -13,7 +13,7 @@ from mmcrawl.frontier.store import Job, open_store
 
 
 class FoundMedia:
-    """Looks at a store, in which crawls may be running; nothing is written.
+    """Reads a store in which crawls may be running; nothing is written.
 
     Args:
         uri: of the store.

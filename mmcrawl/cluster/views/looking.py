@@ -139,7 +139,7 @@ def _read_partitions(
 
 
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
-    """Give the links that wait in partitions the scores that follow from what happened there."""
+    """Score the waiting links of partitions by the history there."""
     waits = {row[0] for row in store.db.execute(_WAITING)}
     if not waits:
         return

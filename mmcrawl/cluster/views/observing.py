@@ -60,7 +60,7 @@ class WorkerView:
 
     @property
     def pages(self) -> int:
-        """How many pages its partitions have."""
+        """The number of pages in its partitions."""
         return sum(lease.pages for lease in self.partitions.values())
 
 
@@ -92,7 +92,7 @@ class CrawlView:
 
 
 class Observer:
-    """Looks at a store, again and again. A context manager.
+    """Observes a store repeatedly. A context manager.
 
     Args:
         uri: ``sqlite:///FILE`` or ``mongodb://HOST/DATABASE``.
@@ -126,7 +126,7 @@ class Observer:
         return [job_of(r) for r in sorted(rows, key=lambda row: (row["started_at"], row["name"]))]
 
     def look(self, name: str, now: float) -> CrawlView:
-        """Return how a job stands. Four round trips.
+        """Return the state of a job. Four round trips.
 
         Args:
             name: of the job.

@@ -40,7 +40,7 @@ class InLinks:
         return np.asarray(np.frombuffer(self._count, dtype=np.uint32)[links])
 
     def add(self, links: Iterable[int], page: int) -> None:
-        """Note that each of `links` was found on `page`, where it was not found before."""
+        """Record that each of `links` was found on `page`, where it was not found before."""
         counts, last, pool = self._count, self._last, self._pool
         for link in links:
             count = counts[link] + 1

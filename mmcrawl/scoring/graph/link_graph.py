@@ -113,7 +113,7 @@ class LinkGraph:
 
     @property
     def edges(self) -> int:
-        """How many links all crawled pages hold together."""
+        """The number of links on all crawled pages."""
         return len(self._targets)
 
     @property
@@ -123,7 +123,7 @@ class LinkGraph:
 
     @property
     def starts(self) -> Ids:
-        """Where in `targets` the links of each page begin, and where the last page's end."""
+        """The positions in `targets` where each page's links begin, and the end of the last."""
         return self._starts.values
 
     def admit(self, links: Ids) -> Ids:
@@ -137,7 +137,7 @@ class LinkGraph:
         return new
 
     def add_page(self, page: int, links: Ids) -> None:
-        """Note a crawled page and the links on it, all of them nodes, each once."""
+        """Record a crawled page and the links on it, all of them nodes, each once."""
         self.pages += 1
         if not len(links):
             return
@@ -198,7 +198,7 @@ def converge(
 
 
 class RescoreSchedule:
-    """Says when all links are to be ranked anew; depends on nothing but the graph.
+    """Says when all links are to be ranked again; depends on nothing but the graph.
 
     Args:
         growth: share by which nodes and edges must have grown; 0 for after every page.
@@ -280,7 +280,7 @@ class GraphScorer(Scorer, ABC):
         return LinkScores(ids, scores, [1.0] * len(ids))
 
     def crawled(self, page: CrawledPage) -> LinkScores:
-        """Pass the page's rank on to its links, or rank all anew if that is due."""
+        """Pass the page's rank on to its links, or rank all again if that is due."""
         links = np.array(page.links, dtype=np.int64)
         self._take_in(np.array([page.id]))
         self._take_in(links)
@@ -294,12 +294,12 @@ class GraphScorer(Scorer, ABC):
         return self._scores_of(links[~self._settled.values[links]])
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link waits no more."""
+        """Record that a link waits no more."""
         self._settle(link)
         return NO_SCORES
 
     def repeated(self, link: int) -> LinkScores:
-        """Note that a link waits no more."""
+        """Record that a link waits no more."""
         return self.failed(link)
 
     def parts(self, link: int) -> Mapping[str, float]:

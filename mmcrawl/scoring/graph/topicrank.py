@@ -13,7 +13,7 @@ How the paper is read:
 * "λ must be adjusted in time", since pages at the bottom of a site hold hardly any links and those
   at its top hold many more than lead to them, comes without a formula; with `lambda_=auto` it is,
   for each page, the share of its links that it holds: out / (in + out), of the links seen so far.
-* N in (3.6) is the number of pages on topic. It stands in the one term that is the same for all
+* N in (3.6) is the number of pages on topic. It is in the one term that is the same for all
   pages, so all ranks are in proportion to 1/N, and (4.8) divides them by the largest: whatever N
   is, S is the same. Here N is the number of all nodes, with which ranks sum to 1.
 """
@@ -37,7 +37,7 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 
 # -- `pagerank` and `weighted-pagerank`: links of highest rank in the graph seen so far first -----
 # Comparators, as published (Yang 2009, 3.4; Xing & Ghorbani 2004): structure alone orders. When,
-# and at what cost, ranks are computed anew is said in `link_graph.py`.
+# and at what cost, ranks are computed again is said in `link_graph.py`.
 
 _TOLERANCE = 1e-9
 _MOST_STEPS = 200
@@ -112,7 +112,7 @@ class WeightedPageRank(PageRank):
 
     The out-degree of a link that is not fetched is not known, and with the 0 that the graph has
     for it no waiting link would get anything: the mean of the crawled pages is taken. A link that
-    could not be had has 0.
+    could not be fetched has 0.
 
     Args:
         d: damping, in (0, 1).
