@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import HostStats, Visit
+from mmcrawl.archive.model import ArchiveStats, Visit
 from mmcrawl.archive.search.searching import Search
 from mmcrawl.browse.text import when
 from mmcrawl.errors import MmcrawlError, SearchError
@@ -57,22 +57,13 @@ class Overview:
     Attributes:
         time: When it was counted, Unix seconds.
         counts: URLs and versions then, as :meth:`mmcrawl.archive.Archive.counts`.
-        raw_bytes, stored_bytes: Of all bodies as received, and what they take.
-        hosts: By name.
         media: How many pages have blocks with a kind of media.
     """
 
     time: float
     counts: Mapping[str, int]
-    raw_bytes: int
-    stored_bytes: int
-    hosts: Mapping[str, HostStats]
+    stats: ArchiveStats
     media: Mapping[str, int]
-
-    @property
-    def saved(self) -> float:
-        """The share of bytes that need not be stored."""
-        return max(0.0, 1 - self.stored_bytes / self.raw_bytes) if self.raw_bytes else 0.0
 
 
 class Surveyor:
@@ -133,9 +124,7 @@ class Surveyor:
             began = time.monotonic()
             stats, media = self._archive.stats(), self.latest.media if self.latest else {}
             seconds = time.monotonic() - began
-            self.latest = Overview(
-                time.time(), counts, stats.raw_bytes, stats.stored_bytes, stats.hosts, media
-            )
+            self.latest = Overview(time.time(), counts, stats, media)
             with suppress(MmcrawlError):
                 self._search.update(progress=progress)
         finally:

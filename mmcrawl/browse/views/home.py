@@ -1,9 +1,7 @@
 """The first page: what was found, what to do next, and what the archive holds."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import nlargest
-from typing import Any
 
 from starlette.responses import Response
 
@@ -25,15 +23,8 @@ _CRAWLS = 3  # of which it is said what to do next, those begun last
 _DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something to do next: the sentence that says it, and where that is done."""
-
-    name: str
-    path: str
-    parameters: dict[str, str]
-    values: dict[str, Any]
-    crawl: CrawlNumbers | None = None
+Step = tuple[str, int, CrawlNumbers | None]
+"""Something to do next: the sentence that says it, what that counts, and the crawl it is about."""
 
 
 def home(context: Context, arguments: Arguments) -> Response:
@@ -46,13 +37,12 @@ def home(context: Context, arguments: Arguments) -> Response:
         "home",
         newest=_newest(context) if total else [],
         total=total,
-        facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
+        facets=facets_of(arguments, "/works", {}, shown_counts, {"kind": "media"}),
         steps=list(_steps(context, total)),
         archive=shown(context.uri),
         counts=archive.counts(),
-        sites=len(overview.hosts if overview else archive.hosts()),
+        sites=len(overview.stats.hosts if overview else archive.hosts()),
         overview=overview,
-        media=overview.media if overview else {},
         hosts=hosts_of(context)[:_LARGEST],
     )
 
@@ -62,7 +52,11 @@ def _newest(context: Context) -> list[Entry]:
     index, films = context.catalogue.index()[1], Asked(facets=(("is_film", "1"),))
     newest = (index.entries(asked, _NEWEST, order="changed_at DESC") for asked in (Asked(), films))
     found = {entry.id: entry for entries in newest for entry in entries}
-    return nlargest(_NEWEST, found.values(), key=_newness)
+    return nlargest(
+        _NEWEST,
+        found.values(),
+        key=lambda one: (one.changed_at // _DAY, one.is_film, one.changed_at),
+    )
 
 
 def _steps(context: Context, works: int) -> Iterator[Step]:
@@ -72,22 +66,19 @@ def _steps(context: Context, works: int) -> Iterator[Step]:
         return
     crawls = context.watch.crawls()
     for crawl in crawls[:_CRAWLS]:
-        job = {"job": crawl.name}
         if crawl.state in RUNNING:
-            yield Step("running", "/crawl", job, {"n": crawl.pages}, crawl)
+            yield "running", crawl.pages, crawl
             continue
         if crawl.reason == "max_pages" and crawl.waiting:
-            yield Step("go-on", "/crawl", job, {"n": crawl.waiting}, crawl)
+            yield "go-on", crawl.waiting, crawl
         if near := _near(context, crawl.name):
-            yield Step("near", "/crawl", job, {"n": near}, crawl)
+            yield "near", near, crawl
     if not crawls:
-        yield Step("start", "/crawls", {}, {})
+        yield "start", 0, None
     elif not works:
-        yield Step("describe", "/works", {}, {})
+        yield "describe", 0, None
     else:
-        is_gathered = bool(catalogue.collections())
-        name = "export" if is_gathered else "collect"
-        yield Step(name, "/collections" if is_gathered else "/works", {}, {})
+        yield "export" if catalogue.collections() else "collect", 0, None
 
 
 def _near(context: Context, job: str) -> int:
@@ -95,10 +86,3 @@ def _near(context: Context, job: str) -> int:
     if is_server(store):  # which has none
         return 0
     return len(near_misses(context, FoundMedia(store, job))[0])
-
-
-_KINDS = {"kind": "media"}
-
-
-def _newness(entry: Entry) -> tuple[float, bool, float]:
-    return entry.changed_at // _DAY, entry.is_film, entry.changed_at

@@ -86,7 +86,7 @@ def site_page(context: Context, arguments: Arguments) -> Response:
 def hosts_of(context: Context) -> list[tuple[str, HostStats]]:
     """Return the sites as counted last, those with most versions first."""
     overview = context.surveyor.latest
-    hosts = overview.hosts if overview else {}
+    hosts = overview.stats.hosts if overview else {}
     return sorted(hosts.items(), key=lambda item: (-item[1].versions, item[0]))
 
 
@@ -94,7 +94,12 @@ def hosts_of(context: Context) -> list[tuple[str, HostStats]]:
 
 
 def history_page(context: Context, arguments: Arguments) -> Response:
-    url, visits = _visits_of(context, arguments.url())
+    url = arguments.url()
+    visits = context.visits(url)
+    known = next((visit.version for visit in visits if visit.version), None)
+    if known is None:
+        raise Problem(404, "url", url=url)
+    url = context.archive.version(url, known).url  # as it is stored
     month = arguments.text("month", longest=20)
     listed = [v for v in reversed(visits) if not month or when(v.time, "%Y-%m") == month]
     only_new = bool(arguments.choice("only", ("new",)))
@@ -130,12 +135,3 @@ def find_page(context: Context, arguments: Arguments) -> Response:
         if context.archive.visits(url):
             return RedirectResponse(arguments.to("/page", url=url), 303)
     raise Problem(404, "url", url=typed)
-
-
-def _visits_of(context: Context, url: str) -> tuple[str, list[Visit]]:
-    """Return the visits of a URL, and the URL as it is stored."""
-    visits = context.visits(url)
-    number = next((visit.version for visit in visits if visit.version), None)
-    if number is None:
-        raise Problem(404, "url", url=url)
-    return context.archive.version(url, number).url, visits

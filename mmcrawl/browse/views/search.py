@@ -1,7 +1,7 @@
 """Search: pages whose blocks match, works by their titles before them, as a page, CSV and JSON."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -22,7 +22,6 @@ from mmcrawl.works.index import Asked, Entry
 
 _HITS_PER_PAGE = 20
 _MOST_HIT_PAGES = 500
-_MOST_WORKS = 3  # of a page that are shown
 _MOST_TITLED = 6  # works that are shown before the pages
 _FILTERS = ("topic", "kind", "media", "site", "from", "to")
 _ALL = "all"
@@ -38,16 +37,6 @@ _COLUMNS: dict[str, Callable[[tuple[Hit, str]], object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A hit, and hits on other pages whose block is the same byte for byte."""
-
-    hit: Hit
-    title: str
-    works: Sequence[Entry]
-    alike: list[Hit] = field(default_factory=list)
-
-
 def search_page(context: Context, arguments: Arguments) -> Response:
     form, number = _form(context, arguments), arguments.whole("p", 1)
     orders = (*ORDERS, "rank") if context.ranks() else ORDERS
@@ -56,7 +45,6 @@ def search_page(context: Context, arguments: Arguments) -> Response:
         "form": form,
         "given": given,
         "orders": orders,
-        "narrowed": bool(given.keys() - {"q", "alike"}),
         "wrong": "",
         "results": None,
         "indexing": context.surveyor.indexing,  # before the search: it may end meanwhile
@@ -75,12 +63,16 @@ def search_page(context: Context, arguments: Arguments) -> Response:
         return table(arguments, "search", _COLUMNS, titled)
     most = min(results.total, _MOST_HIT_PAGES * _HITS_PER_PAGE)
     part = arguments.list_page(most, _HITS_PER_PAGE)
+    counts = results.counts
+    facets = {"media": counts.media, "site": counts.hosts, "kind": counts.kinds}
     shown |= {
         "results": results,
-        "groups": _grouped(context, results.hits),
+        "groups": _grouped(results.hits),
+        "title_of": context.title,
+        "works_at": context.catalogue.works_at(hit.url for hit in results.hits),
         "collapses": bool(context.alike()),
         "works": _works(context, form, part.number),
-        "facets": facets_of(arguments, "/search", given, _counts(results)),
+        "facets": facets_of(arguments, "/search", given, facets),
         "part": part,
     }
     return page(arguments, "search", **shown)
@@ -149,16 +141,11 @@ def _works(context: Context, form: dict[str, str], number: int) -> tuple[int, Se
     return catalogue.counts(asked)[0], catalogue.entries(asked, most=_MOST_TITLED)
 
 
-def _grouped(context: Context, hits: tuple[Hit, ...]) -> list[_Group]:
-    """Put hits with the same block together, under the first of them."""
-    groups: dict[str, _Group] = {}
-    works = context.catalogue.works_at(hit.url for hit in hits)
+def _grouped(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Put hits on pages whose block is the same byte for byte together."""
+    groups: dict[str, list[Hit]] = {}
     for hit in hits:
-        if hit.digest in groups:
-            groups[hit.digest].alike.append(hit)
-        else:
-            title = context.title(hit.url, hit.version)
-            groups[hit.digest] = _Group(hit, title, works[hit.url][:_MOST_WORKS])
+        groups.setdefault(hit.digest, []).append(hit)
     return list(groups.values())
 
 
@@ -169,8 +156,3 @@ def _query(form: dict[str, str]) -> str:
 
 def _rows(number: int) -> range:
     return range(_HITS_PER_PAGE * (number - 1), _HITS_PER_PAGE * number)
-
-
-def _counts(results: Results) -> dict[str, Mapping[str, int]]:
-    counts = results.counts
-    return {"media": counts.media, "site": counts.hosts, "kind": counts.kinds}

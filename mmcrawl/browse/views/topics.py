@@ -16,7 +16,6 @@ from mmcrawl.topic.loading import own_words, parse_plain, topic_names, topic_sta
 from mmcrawl.works.collections import Marks, Suggestions
 
 _LONGEST_NAME = 64
-_MOST_MARKS = 200
 _MARKS = {"good": True, "bad": False, "none": None}
 
 
@@ -49,10 +48,7 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
         "topic",
         name=name,
         measured=model and model.facts,
-        examples=(len(model.good), len(model.bad)) if model else (0, 0),
-        marks=marks[:_MOST_MARKS],
-        good=sum(mark.is_good for mark in marks),
-        bad=sum(not mark.is_good for mark in marks),
+        marks=marks,
         candidates=desk.least_sure(name),
         can_mark=context.catalogue.can_keep,
         again=3 if name in desk.programs.running() else 0,

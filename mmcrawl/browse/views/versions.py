@@ -19,7 +19,6 @@ def version_page(context: Context, arguments: Arguments) -> Response:
     archive, version = context.archive, _requested(context, arguments)
     visits = archive.visits(version.url)
     numbers = numbers_of(visits)
-    before, after = _beside(numbers, version.number)
     stored = context.page(version)
     blocks = stored.blocks if version.method else []
     parsed = parse_page(stored.body, version.url, version.content_type) if version.method else None
@@ -32,10 +31,8 @@ def version_page(context: Context, arguments: Arguments) -> Response:
         blocks=blocks,
         leaves={(block.start, block.end) for block in leaves(blocks)},
         text=stored.text,
-        previous=before,
-        following=after,
-        total=len(numbers),
-        place=numbers.index(version.number) + 1 if version.number in numbers else 0,
+        beside=_beside(numbers, version.number),
+        numbers=numbers,
         seen=[visit for visit in visits if visit.version == version.number],
     )
 
@@ -46,7 +43,6 @@ def view_page(context: Context, arguments: Arguments) -> Response:
     if mode == "blocks" and not version.method:
         raise Problem(404, "nopage", url=version.url)
     numbers = numbers_of(context.archive.visits(version.url))
-    before, after = _beside(numbers, version.number)
     return page(
         arguments,
         "view",
@@ -54,8 +50,7 @@ def view_page(context: Context, arguments: Arguments) -> Response:
         mode=mode,
         modes=list(_MODES) if version.method else ["page"],
         source=replay_address(version.url, seconds(version.time), _MODES[mode]),
-        previous=before,
-        following=after,
+        beside=_beside(numbers, version.number),
     )
 
 
@@ -81,12 +76,12 @@ def diff_page(context: Context, arguments: Arguments) -> Response:
         rows=_rows(without),
         older=older,
         newer=newer,
-        summary=found.summary(),
         ads=ads,
         hidden=len(found.blocks) - len(without.blocks),
         numbers=numbers,
         url=older.version.url,
-        steps=_steps(numbers, older.version.number, newer.version.number),
+        before=_beside(numbers, older.version.number)[0],
+        after=_beside(numbers, newer.version.number)[1],
     )
 
 
@@ -123,14 +118,3 @@ def _rows(found: Difference) -> list[BlockChange | int]:
         else:
             rows.append(1)
     return rows
-
-
-def _steps(numbers: list[int], old: int, new: int) -> dict[str, tuple[int, int] | None]:
-    """Return the pairs of versions before and after, if the two follow each other."""
-    at = numbers.index(new)
-    if at == 0 or numbers[at - 1] != old:
-        return {"before": None, "after": None}
-    return {
-        "before": (numbers[at - 2], old) if at > 1 else None,
-        "after": (new, numbers[at + 1]) if at + 1 < len(numbers) else None,
-    }
