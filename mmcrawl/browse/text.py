@@ -20,7 +20,7 @@ from mmcrawl.topic.loading import shipped_topic, topic_names, topic_titles
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPES = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
-_ACCEPTED = re.compile(r" *([a-z]+)(?:-[a-z0-9-]+)? *(?:; *q=([01](?:\.[0-9]*)?) *)?")
+_ACCEPTED = re.compile(r"([a-z]+)(?:-[a-z0-9-]+)?(?:;q=([01](?:\.[0-9]*)?))?")
 _LONGEST = 4_000
 _AROUND = 120  # characters of unchanged text that are shown beside a change
 
@@ -236,7 +236,7 @@ def words_for(chosen: str, remembered: str, accepted: str) -> Words:
 
 @lru_cache(maxsize=256)
 def _accepted(header: str) -> str:
-    parts = filter(None, map(_ACCEPTED.fullmatch, header.lower().split(",")))
+    parts = filter(None, map(_ACCEPTED.fullmatch, header.lower().replace(" ", "").split(",")))
     wanted = [(float(part[2] or 1), part[1]) for part in parts if part[1] in LANGUAGES]
     quality, language = max(wanted, key=lambda one: one[0], default=(0, ""))
     return language if quality else LANGUAGES[0]
