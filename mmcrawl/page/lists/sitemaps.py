@@ -18,7 +18,7 @@ _MOST_ALTERNATES = 100  # of an entry: languages
 _MOST_VIDEOS = 20  # of an entry
 _OF_ROBOTS = re.compile(rb"(?:^|[\r\n])[ \t]*site-?maps?[ \t]*:[ \t]*<?([^\s<>]+)", re.IGNORECASE)
 _ENTRIES = frozenset({"url", "sitemap"})
-_IS_SITEMAP = re.compile(r"\.xml(?:\.gz)?\Z|sitemap[^/]*\.(?:txt|gz|php|aspx?)\Z", re.IGNORECASE)
+_XML, _ENDINGS = (".xml", ".xml.gz"), (".txt", ".gz", ".php", ".asp", ".aspx")  # of sitemaps
 _PLAIN = frozenset({"loc", "lastmod", "changefreq", "priority"})
 _DESCRIBED = frozenset({"image", "video", "news"})  # their addresses and dates are not the page's
 _MALFORMED = "sitemap: no address can be read from it"
@@ -111,7 +111,7 @@ class _Named:
         """Add an address with its description."""
         if target.url == self._url:
             return
-        if is_sitemap or _IS_SITEMAP.search(target.url.partition("?")[0]):
+        if is_sitemap or _is_sitemap(target.url):
             if len(self._sitemaps) < _MOST_SITEMAPS:
                 self._sitemaps[target.url] = None
         elif target.is_page:
@@ -125,6 +125,12 @@ class _Named:
         media = media_of(links)
         titles = " ".join(link.anchor for link in links if link.media)[:100_000]
         return Listing(Page(self._url, links=links, media=media, text=titles), (*self._sitemaps,))
+
+
+def _is_sitemap(url: str) -> bool:
+    """Whether an address in a list is that of another sitemap, by its name."""
+    name = url.partition("?")[0].rpartition("/")[2].lower()
+    return name.endswith(_XML) or ("sitemap" in name and name.endswith(_ENDINGS))
 
 
 def _check_size(body: bytes) -> None:
