@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -38,6 +39,10 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
         super().__init__(name)
         self.status, self.name, self.values = status, name, values
         self.headers: dict[str, str] = {}
+
+
+NO_MISTAKES: Mapping[str, str] = MappingProxyType({})
+"""What is wrong with a form that was not sent yet: nothing, by field."""
 
 
 def wrong_entry(field: str, error: object = "") -> Problem:
@@ -179,10 +184,6 @@ class Form(Arguments):
     @cached_property
     def values(self) -> Mapping[str, str]:
         return dict(self._pairs)
-
-    @property
-    def key(self) -> str:
-        return self.values.get("form_key", "")
 
     def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
         """Return one of some words; there must be one if there is no default."""

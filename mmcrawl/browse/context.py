@@ -194,7 +194,8 @@ class Context:
 
         async def endpoint(request: Request) -> Response:
             form = Form(request, await request.body(), self.limits.longest_url, self.form_key)
-            if not hmac.compare_digest(form.key.encode(), self.form_key.encode()):
+            key = form.values.get("form_key", "")
+            if not hmac.compare_digest(key.encode(), self.form_key.encode()):
                 raise Problem(403, "form")
             answer = await self.pool.run(lambda: act(self, form))
             return RedirectResponse(answer, 303) if isinstance(answer, str) else answer

@@ -68,7 +68,8 @@ class Exports:
                 return
             self._programs.require_room()
             for old in (target, _packed(target), *target.parent.glob(f".{target.name}.*")):
-                _remove(old)
+                shutil.rmtree(old, ignore_errors=True)
+                old.unlink(missing_ok=True)
             command = ["works", "export", "--collection", collection, "--to", format_]
             command += ["-o", str(target), *self._catalogue.arguments]
             said = target.with_name(f".{target.name}.said")
@@ -119,10 +120,3 @@ def _pack(folder: Path, file: Path) -> None:
     finally:
         Path(f"{part}.zip").unlink(missing_ok=True)
         shutil.rmtree(folder)
-
-
-def _remove(target: Path) -> None:
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink(missing_ok=True)

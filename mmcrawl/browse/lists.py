@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -17,45 +16,22 @@ MOST_ROWS = 1_000
 """Rows of a table that have to be read from the archive one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet: its label, the address of the list with it, and its entries."""
-
-    label: str
-    address: str
-    number: int
-    is_chosen: bool
-
-
 def facets_of(
-    arguments: Arguments,
-    path: str,
-    given: Mapping[str, str],
-    counts: Mapping[str, Mapping[str, int]],
-    groups: Mapping[str, str] | None = None,
-) -> list[tuple[str, list[Choice]]]:
-    """Return the values of each facet, the most frequent first; the chosen one clears it.
+    counts: Mapping[str, Mapping[str, int]], given: Mapping[str, str]
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return the values of each facet with their counts, the most frequent first.
 
-    One that all entries have narrows nothing, and is left out.
+    A facet of which all entries have the same value narrows nothing, and is left out.
 
     Args:
-        path, given: The list, and what it is narrowed by.
         counts: How many entries each value of each facet has.
-        groups: Begin of the names of the sentences that say the values of a facet, where that is
-            not the name of the facet.
+        given: What the list is narrowed by; such a value is always among those returned.
     """
-    words = arguments.words
     facets = []
     for name, values in counts.items():
-        found: list[Choice] = []
-        for value, number in sorted(values.items(), key=lambda item: -item[1]):
-            is_chosen = given.get(name) == value
-            if not value or (len(found) >= _MOST_VALUES and not is_chosen):
-                continue
-            group = (groups or {}).get(name, name)
-            label = words.topic(value) if name == "topic" else words.maybe(f"{group}.{value}")
-            asked = {**given, name: "" if is_chosen else value}
-            found.append(Choice(label, arguments.to(path, **asked), number, is_chosen))
+        ranked = sorted(((v, n) for v, n in values.items() if v), key=lambda each: -each[1])
+        found = [*ranked[:_MOST_VALUES]]
+        found += [each for each in ranked[_MOST_VALUES:] if each[0] == given.get(name)]
         if len(found) > 1 or name in given or (found and values.get("")):
             facets.append((name, found))
     return facets

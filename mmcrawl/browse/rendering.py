@@ -10,6 +10,7 @@ from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse import text as texts
 from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
 from mmcrawl.browse.text import LANGUAGES, address, live_address, when
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.writing import size_of, xml_text
@@ -19,7 +20,7 @@ from mmcrawl.works.model import AUDIENCES
 
 _FILTERS = (
     *(texts.around, texts.duration, texts.long, texts.marked, texts.moment, texts.topic_words),
-    *(texts.readable, texts.short, when, file_path, xml_text, dublin_core),
+    *(texts.readable, texts.short, when, file_path, host_of, xml_text, dublin_core),
 )
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
@@ -88,17 +89,12 @@ def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
 
     What answers a form has no address.
     """
-    if arguments.request.method == "POST":
-        return []
-    given = {
-        name: value for name, value in arguments.request.query_params.items() if name != "token"
-    }
-    path = arguments.request.scope.get("path", "/")
-    names = {"en": "English", "zh": "中文"}
+    request = arguments.request
+    given: dict[str, object] = {**request.query_params, "token": None}
     return [
-        (names[one], address(path, **(given | {"lang": one})))
-        for one in LANGUAGES
-        if one != arguments.words.language
+        (name, address(request.scope.get("path", "/"), **(given | {"lang": one})))
+        for one, name in zip(LANGUAGES, ("English", "中文"), strict=True)
+        if one != arguments.words.language and request.method != "POST"
     ]
 
 
@@ -116,8 +112,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for read in _FILTERS:
-        environment.filters[read.__name__] = read
+    environment.filters |= {read.__name__: read for read in _FILTERS}
     environment.filters |= {
         "size": lambda count: size_of(round(count)),
         "number": lambda value: f"{value:,}",

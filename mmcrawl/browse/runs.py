@@ -32,7 +32,6 @@ from mmcrawl.frontier.findings import BarrenDirectory, barren_directories
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.requisites import keeps_requisites
 from mmcrawl.frontier.store import open_store
-from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
@@ -79,7 +78,6 @@ _KINDS = {
     "list": "no sitemap or feed",
 }
 _KIND = re.compile("|".join(f"(?P<{name}>{begin})" for name, begin in _KINDS.items()))
-_SKIPPED = frozenset(("trap", "alias", "moved", "robots", "list"))
 
 
 def kind_of_error(reason: str) -> str:
@@ -126,32 +124,6 @@ class CrawlNumbers:
     workers: int | None = None
     error_kinds: dict[str, int] = field(default_factory=dict)
     barren: list[BarrenDirectory] = field(default_factory=list)
-
-    @property
-    def topic(self) -> str:
-        """What was looked for: topics by name, or keywords; "" where that is not known."""
-        return str(self.arguments.get("topic") or self.arguments.get("keywords") or "")
-
-    @property
-    def sites(self) -> list[str]:
-        """The hosts of the start addresses."""
-        hosts = [host_of(str(seed[0])) or "" for seed in self.arguments.get("seeds", ())]
-        return list(dict.fromkeys(hosts)) or [str(self.arguments.get("web", ""))]
-
-    @property
-    def skipped(self) -> dict[str, int]:
-        """The links that were left alone on purpose, by kind: these are no errors."""
-        return {kind: count for kind, count in self.error_kinds.items() if kind in _SKIPPED}
-
-    @property
-    def failed(self) -> dict[str, int]:
-        """The links that could not be had, by kind."""
-        return {kind: count for kind, count in self.error_kinds.items() if kind not in _SKIPPED}
-
-    @property
-    def failures(self) -> int:
-        """How many links could not be had; where the kinds are unknown, what was left alone too."""
-        return self.errors - sum(self.skipped.values())
 
 
 class CrawlWatch:
@@ -404,8 +376,7 @@ class CrawlRuns:
 
     def _job_of(self, arguments: Mapping[str, str]) -> str:
         """Return the name of the job for which a crawl is begun now."""
-        of_crawl = {name: value for name, value in arguments.items() if name != "stick"}
-        job = _job_of(of_crawl)
+        job = _job_of(arguments)
         if name := arguments.get("stick"):
             made = len([*self._work_of(name).glob("*.json")])
             return f"{name}-{made + 1}"
@@ -517,8 +488,9 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
 
 def _job_of(arguments: Mapping[str, str]) -> str:
     """Return the name of the job of a crawl."""
+    of_crawl = {name: value for name, value in arguments.items() if name != "stick"}
     try:
-        return FocusedParams.model_validate(arguments).job_name
+        return FocusedParams.model_validate(of_crawl).job_name
     except ValidationError as error:
         field = str(next(iter(error.errors()[0]["loc"]), ""))
         raise wrong_entry(field, "\n".join(explain(error))) from error

@@ -71,18 +71,21 @@ class _Guard:
         self._cookie = f"mmcrawl_{context.options.port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+            return
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
+        origin = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
         scope, keyed = self._without_key(scope)
-        marked = _Marked(send, scope, f"{scope.get('scheme', 'http')}://{host}")
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _mark(MutableHeaders(scope=message), scope, origin)
+            await send(message)
+
         refusal = self._refusal(scope, headers, keyed)
         await (refusal or self._app)(scope, receive, marked)
 
@@ -167,12 +170,10 @@ class _Guard:
                 401,
                 {"WWW-Authenticate": "Bearer"},
             )
-        return self._admitted(scope, [pair for pair in query.multi_items() if pair[0] != "token"])
-
-    def _admitted(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
-        """Return the way to the same page without the token, which is no part of its address."""
+        # The way to the same page without the token, which is no part of its address.
         path = "/" + scope["path"].lstrip("/\\")
-        answer = RedirectResponse(path + (f"?{urlencode(query)}" if query else ""), 303)
+        rest = urlencode([pair for pair in query.multi_items() if pair[0] != "token"])
+        answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
         answer.set_cookie(
             self._cookie,
             self._pass,
@@ -206,30 +207,19 @@ def _same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-class _Marked:
-    """Sends answers with the headers that keep browsers from harm."""
-
-    def __init__(self, send: Send, scope: Scope, origin: str) -> None:
-        self._send, self._origin = send, origin
-        self._replays = scope["path"].startswith(REPLAY)
-        self._locked = locked(keyed=scope[PLACE].keyed)
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._mark(MutableHeaders(scope=message))
-        await self._send(message)
-
-    def _mark(self, headers: MutableHeaders) -> None:
-        if self._replays:
-            wanted = {**ALONE, "Content-Security-Policy": self._locked, "Cache-Control": "no-store"}
-            if "set-cookie" in headers:
-                del headers["set-cookie"]
-            if not headers.get("content-security-policy", "").startswith("sandbox"):
-                headers["content-security-policy"] = self._locked
-        else:
-            wanted = _interface_headers(self._origin)
-        for name, value in wanted.items():
-            headers.setdefault(name, value)
+def _mark(headers: MutableHeaders, scope: Scope, origin: str) -> None:
+    """Add the headers that keep browsers from harm to an answer."""
+    if scope["path"].startswith(REPLAY):
+        policy = locked(keyed=scope[PLACE].keyed)
+        wanted = {**ALONE, "Content-Security-Policy": policy, "Cache-Control": "no-store"}
+        if "set-cookie" in headers:
+            del headers["set-cookie"]
+        if not headers.get("content-security-policy", "").startswith("sandbox"):
+            headers["content-security-policy"] = policy
+    else:
+        wanted = _interface_headers(origin)
+    for name, value in wanted.items():
+        headers.setdefault(name, value)
 
 
 def _interface_headers(origin: str) -> dict[str, str]:

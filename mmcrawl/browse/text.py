@@ -129,7 +129,7 @@ def _unescaped(escapes: re.Match[str]) -> str:
     return text if text.isprintable() and not text.isascii() else escapes[0]
 
 
-def address(path: str, **values: object) -> str:
+def address(path: str, /, **values: object) -> str:
     """Return a path of ours with parameters; those that are None or "" are left out.
 
     >>> address("/page", url="http://h.test/?a=1&b", n=None)

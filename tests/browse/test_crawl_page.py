@@ -154,10 +154,13 @@ def test_what_was_left_alone_on_purpose_is_no_error(tmp_path: Path) -> None:
                 )
         store.commit()
     [numbers] = CrawlWatch(uri).crawls()
-    assert (numbers.failures, numbers.failed) == (2, {"gone": 2})
-    assert numbers.skipped == {"moved": 1, "trap": 1}
+    assert numbers.error_kinds == {"gone": 2, "moved": 1, "trap": 1}
     with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
         page = html.document_fromstring(client.get("/crawl?job=films&lang=zh").content)
+    tiles = {
+        each[0].text_content(): each[1].text_content() for each in page.cssselect(".tiles div")
+    }
+    assert tiles["错误"] == "2"
     lists = {each[0].text_content(): each[1].text_content() for each in page.cssselect("details")}
     assert lists["错误原因"] == "2 × 网页不存在（或已删除）"
     assert "转到另一个网址" in lists["有意略过的链接"]

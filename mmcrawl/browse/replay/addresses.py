@@ -178,7 +178,6 @@ class Memento:
 
     time: int
     number: int
-    status: int
 
 
 class History:
@@ -196,7 +195,7 @@ class History:
             if visit.changed and visit.version is not None:
                 at, statuses[visit.version] = seconds(visit.time), visit.status
                 if at not in by_time or by_time[at].number < visit.version:
-                    by_time[at] = Memento(at, visit.version, visit.status)
+                    by_time[at] = Memento(at, visit.version)
         self._by_time = by_time
         self.mementos = list(by_time.values())
         self._seen = [
@@ -223,20 +222,17 @@ class History:
         behind = bisect_right(self._seen, at, key=lambda seen: seen[0])
         near = self._seen[max(behind - 1, 0) : behind + 1]
         number = min(near, key=lambda seen: (abs(seen[0] - at), seen[0]), default=(0, 0))[1]
-        return self._by_number.get(number) or self._nearest_captured(at)
-
-    def _nearest_captured(self, at: int) -> Memento:
-        """Return the nearest by capture: another of its second hides what was seen."""
+        if number in self._by_number:
+            return self._by_number[number]
         if not self.mementos:
             raise IndexError("nothing was seen")
+        # Another capture of its second hides what was seen: the nearest one stands for it.
         return min(self.mementos, key=lambda memento: (abs(memento.time - at), memento.time))
 
     def around(self, memento: Memento) -> tuple[Memento | None, Memento | None]:
         """Return the mementos before and behind one."""
-        place = bisect_right(self.mementos, memento.time, key=lambda other: other.time)
-        before = self.mementos[place - 2] if place > 1 else None
-        behind = self.mementos[place] if place < len(self.mementos) else None
-        return before, behind
+        at, padded = self.mementos.index(memento), [None, *self.mementos, None]
+        return padded[at], padded[at + 2]
 
 
 def history_of(archive: Archive, url: str) -> tuple[str, History]:

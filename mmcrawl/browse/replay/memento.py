@@ -97,13 +97,8 @@ def memento_links(origin: str, url: str, history: History, current: Memento | No
     if history.mementos and len(written_url(url)) <= _LONGEST_RELATED:
         before, behind = history.around(current) if current else (None, None)
         first, last = history.mementos[0], history.mementos[-1]
-        named = [
-            (first, "first"),
-            (before, "prev"),
-            (current, ""),
-            (behind, "next"),
-            (last, "last"),
-        ]
+        named = [(first, "first"), (before, "prev"), (current, "")]
+        named += [(behind, "next"), (last, "last")]
     return ", ".join(_links(origin, url, named))
 
 

@@ -9,12 +9,12 @@ had: the bytes as they came, the blocks outlined, scripts.
 import re
 import time
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import nsmallest
 from itertools import chain, islice
 from urllib.parse import urlsplit
 
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -54,13 +54,23 @@ from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_ur
 from mmcrawl.page.requisites import rewrite_css
 from mmcrawl.page.urls import joined_url
 
-FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
+_VALUES: dict[str, Callable[[Version], str]] = {
+    "urlkey": lambda version: sort_key(written_url(version.url)),
+    "timestamp": lambda version: stamp(version.time),
+    "original": lambda version: written_url(version.url),
+    "mimetype": lambda version: kind if _TYPE.fullmatch(kind := essence(version)) else "unk",
+    "statuscode": lambda version: str(version.status),
+    "digest": lambda version: version.digest,
+    "length": lambda version: str(version.size),
+}
+"""The fields of a capture, without blanks: they part the fields of a line."""
+FIELDS = tuple(_VALUES)
 DEFAULT_LIMIT = 1_000
 LARGEST_LIMIT = 10_000
 
 _PARAMETERS = ("url", "matchType", "from", "to", "limit", "output", "fl", "closest", "sort")
 _MATCHES = ("exact", "prefix", "host", "domain")
-_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
 _SHARE_OF_TIME = 0.8  # of what a request may take, after which the search ends with what it has
 
 
@@ -100,7 +110,7 @@ class _Asked:
             found = list(islice(captures, most))
         else:
             found = nsmallest(most, captures, lambda version: abs(version.time - near))
-        lines = [[_value(version, name) for name in self._fields] for version in found]
+        lines = [[_VALUES[name](version) for name in self._fields] for version in found]
         headers = {"Cache-Control": "no-cache"}
         if self._late or len(lines) > self._limit:
             headers["X-Limited"] = "time" if self._late else "limit"
@@ -152,21 +162,6 @@ def _prefixes(url: str) -> list[str]:
     return [whole, whole.replace("http://", "https://", 1)]
 
 
-def _value(version: Version, field: str) -> str:
-    """Return a field of a capture, without blanks: they part the fields of a line."""
-    kind = essence(version)
-    values = {
-        "urlkey": lambda: sort_key(written_url(version.url)),
-        "timestamp": lambda: stamp(version.time),
-        "original": lambda: written_url(version.url),
-        "mimetype": lambda: kind if _TYPE.fullmatch(kind) else "unk",
-        "statuscode": lambda: str(version.status),
-        "digest": lambda: version.digest,
-        "length": lambda: str(version.size),
-    }
-    return values[field]()
-
-
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -181,16 +176,10 @@ def replay_routes(context: Context) -> list[Route]:
     return [context.raw_route(path, lambda request: _Replay(context, request).response())]
 
 
-class _Anything(Convertor[str]):
+class _Anything(PathConvertor):
     """The rest of a path, line breaks included."""
 
     regex = "(?s:.*)"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 class _Replay:
@@ -204,7 +193,18 @@ class _Replay:
 
     def response(self) -> Response:
         """Return the archived answer, or a redirect to its exact time."""
-        self._time, self._mode, url = self._arguments()
+        found = _TIME.fullmatch(self._request.path_params["time"])
+        if found is None or (found[2] or "") not in set(Mode):
+            raise Problem(400, "moment")
+        self._digits, self._mode = found[1], Mode(found[2] or "")
+        try:
+            self._time = read_stamp(self._digits)
+        except ValueError:
+            raise Problem(400, "time", time=self._digits) from None
+        url = requested_url(self._request, 2, self._context.limits.longest_url)
+        is_opened = self._request.headers.get("sec-fetch-dest") == "document"
+        if self._mode is Mode.SCRIPTS and is_opened:
+            raise Problem(403, "scripts")
         return self._nearest(url)
 
     def _nearest(self, url: str, steps: int = 0) -> Response:
@@ -220,21 +220,6 @@ class _Replay:
         if stamp(memento.time) != self._digits and not self._place.keyed:
             return self._redirect(302, replay_address(url, memento.time, self._mode, REPLAY))
         return self._replayed(url, history, memento, steps)
-
-    def _arguments(self) -> tuple[int, Mode, str]:
-        found = _TIME.fullmatch(self._request.path_params["time"])
-        if found is None or (found[2] or "") not in set(Mode):
-            raise Problem(400, "moment")
-        self._digits = found[1]
-        try:
-            time = read_stamp(found[1])
-        except ValueError:
-            raise Problem(400, "time", time=found[1]) from None
-        url = requested_url(self._request, 2, self._context.limits.longest_url)
-        mode = Mode(found[2] or "")
-        if mode is Mode.SCRIPTS and self._request.headers.get("sec-fetch-dest") == "document":
-            raise Problem(403, "scripts")
-        return time, mode, url
 
     def _redirect(self, status: int, address: str) -> Response:
         self._headers |= {
@@ -305,11 +290,8 @@ class _Replay:
             return body, declared_charset(version)
         codec, label = version.encoding or "utf-8", charset_label(version.encoding or "utf-8")
         if not label:  # ASCII is not ASCII in it
-            body, codec, label = (
-                body.decode(codec, "replace").encode("utf-8", "replace"),
-                "utf-8",
-                "utf-8",
-            )
+            body = body.decode(codec, "replace").encode("utf-8", "replace")
+            codec = label = "utf-8"
         return rewrite_html(body, codec, self._links), label
 
     def _blocks(self, version: Version, body: bytes, shown: bool) -> Response:

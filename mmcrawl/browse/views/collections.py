@@ -86,8 +86,8 @@ def change_collection(context: Context, form: Form) -> str:
         "place": lambda all_: all_.move(id_, work, _steps(form, all_.find(id_))),
         "first": lambda all_: all_.move(id_, work, -_FAR),
         "remove": lambda all_: all_.remove(id_, work),
-        "say": lambda all_: all_.describe(id_, work, **_said(form)),
-        "rename": lambda all_: all_.rename(id_, **_texts(form, ("name", "note"))),
+        "say": lambda all_: all_.describe(id_, work, **_changed(form, "note", "tags", "rating")),
+        "rename": lambda all_: all_.rename(id_, **_changed(form, "name", "note")),
         "delete": lambda all_: all_.delete(id_),
     }
     what = form.choice("do", tuple(doing), "say")
@@ -120,16 +120,12 @@ def _steps(form: Form, collection: Collection) -> int:
     return form.whole("to", 1) - 1 - members.index(work) if work in members else 0
 
 
-def _said(form: Form) -> dict[str, Any]:
-    said: dict[str, Any] = _texts(form, ("note", "tags", "rating"))
+def _changed(form: Form, *names: str) -> dict[str, Any]:
+    """Return the fields that a form changes; others keep what was written since."""
+    found = {name: form.changed(name, longest=_LONGEST_NOTE) for name in names}
+    said: dict[str, Any] = {name: text for name, text in found.items() if text is not None}
     if "tags" in said:
         said["tags"] = tags_in(said["tags"])
     if "rating" in said:
         said["rating"] = form.whole("rating", 0, least=0, most=BEST)
     return said
-
-
-def _texts(form: Form, names: tuple[str, ...]) -> dict[str, str]:
-    """Return the fields that a form changes; others keep what was written since."""
-    found = {name: form.changed(name, longest=_LONGEST_NOTE) for name in names}
-    return {name: text for name, text in found.items() if text is not None}

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.arguments import NO_MISTAKES, Arguments, Form, Problem
 from mmcrawl.browse.context import Context, found_media, numbers_of
 from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
@@ -28,7 +28,6 @@ _FEW = 50
 RUNNING = ("running", "starting")
 _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
-_MOST_NEAR = 50
 _LONGEST_SEEDS = 20_000  # characters
 
 
@@ -53,14 +52,11 @@ def _again(crawls: Sequence[CrawlNumbers]) -> int:
     return _AT_FIRST if is_young else _AGAIN
 
 
-def crawls_page(context: Context, arguments: Arguments) -> Response:
-    return _shown(context, arguments, {}, {})
-
-
-def _shown(
-    context: Context, arguments: Arguments, said: Mapping[str, str], wrong: Mapping[str, str]
+def crawls_page(
+    context: Context, arguments: Arguments, wrong: Mapping[str, str] = NO_MISTAKES
 ) -> Response:
     """Show crawls, and the form that starts one with what was said and is wrong, by field."""
+    said = arguments.values if wrong else {}
     crawls = context.watch.crawls()
     runs = any(crawl.state in RUNNING for crawl in crawls)
     if not runs:
@@ -85,7 +81,7 @@ def crawl_page(context: Context, arguments: Arguments) -> Response:
     job = arguments.text("job", longest=300)
     crawl = next((crawl for crawl in context.watch.crawls() if crawl.name == job), None)
     runs = context.runs
-    is_running, log, stick = runs.is_running(job), runs.log(job), runs.stick(job)
+    is_running, log = runs.is_running(job), runs.log(job)
     if crawl is None and not is_running and not log and runs.arguments(job) is None:
         raise Problem(404, "crawl", name=job)
     most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
@@ -98,6 +94,7 @@ def crawl_page(context: Context, arguments: Arguments) -> Response:
     def last_version(url: str) -> int | None:
         return max(numbers_of(context.archive.visits(url)), default=None)
 
+    near, marks = near_misses(context, media) if media else ([], [])
     goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
     return page(
         arguments,
@@ -107,15 +104,15 @@ def crawl_page(context: Context, arguments: Arguments) -> Response:
         again=_again([crawl] if crawl else ()) if goes_on else None,
         found=media.best(part.start, _PER_PAGE) if media else (),
         last_version=last_version,
-        near=_near(context, media) if media else None,
+        near=near,
+        marks=marks,
+        results=media,
+        topic=_topic(media) if media else "",
         most=most,
         part=part,
         log=log,
         is_running=is_running,
-        is_stopping=runs.is_stopping(job),
-        can_go_on=runs.can_go_on(job)
-        and (stick is not None or not crawl or crawl.state == "stopped"),
-        stick=stick,
+        runs=runs,
         kind_of_error=kind_of_error,
     )
 
@@ -129,7 +126,7 @@ def start_crawl(context: Context, form: Form) -> str | Response:
             raise
         fields: Any = problem.values["fields"]
         wrong = {field: form.entry(field, problem.values["error"]) for field in fields}
-        return _shown(context, form, said, wrong)
+        return crawls_page(context, form, wrong)
 
 
 def act_on_crawl(context: Context, form: Form) -> str:
@@ -167,22 +164,13 @@ def _taken(context: Context, near: NearMiss) -> MediaPageRecord:
     return MediaPageRecord(*near, (), capture.status, capture.time, parsed.media)
 
 
-def _near(context: Context, found: FoundMedia) -> dict[str, Any]:
-    """Return the near misses that nobody took or refused, and what was said of the others."""
-    waiting, marks = near_misses(context, found)
-    good = sum(mark.is_good for mark in marks)
+def _topic(found: FoundMedia) -> str:
+    """Return the topic of a crawl if words can be added to it, else ""."""
     try:
-        topic = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
+        name = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
     except TopicError:
-        topic = ""
-    return {
-        "waiting": waiting[:_MOST_NEAR],
-        "count": len(waiting),
-        "taken": good,
-        "refused": len(marks) - good,
-        "marks": found.near_name,
-        "topic": topic if topic in topic_names() else "",  # that words can be added to
-    }
+        return ""
+    return name if name in topic_names() else ""
 
 
 def crawls_json(context: Context, _: Arguments) -> Response:

@@ -37,7 +37,7 @@ def home(context: Context, arguments: Arguments) -> Response:
         "home",
         newest=_newest(context) if total else [],
         total=total,
-        facets=facets_of(arguments, "/works", {}, shown_counts, {"kind": "media"}),
+        facets=facets_of(shown_counts, {}),
         steps=list(_steps(context, total)),
         archive=shown(context.uri),
         counts=archive.counts(),

@@ -72,7 +72,7 @@ def search_page(context: Context, arguments: Arguments) -> Response:
         "works_at": context.catalogue.works_at(hit.url for hit in results.hits),
         "collapses": bool(context.alike()),
         "works": _works(context, form, part.number),
-        "facets": facets_of(arguments, "/search", given, facets),
+        "facets": facets_of(facets, given),
         "part": part,
     }
     return page(arguments, "search", **shown)

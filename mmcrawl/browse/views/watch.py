@@ -1,6 +1,7 @@
 """What changed lately: a list of changed blocks, and the same as an Atom feed."""
 
 import time
+from itertools import islice
 from math import inf
 
 from starlette.responses import Response
@@ -83,14 +84,12 @@ def _changes(
             unseen.append(at)
         return bool(unseen)
 
-    changes: list[WatchedChange] = []
     found = watched_changes(
         context.archive, _urls(context, form), watch, read=context.page, stop=stop
     )
-    for change in found:
-        if len(changes) == most:
-            return changes, change.time, False
-        changes.append(change)
+    changes = list(islice(found, most + 1))
+    if len(changes) > most:
+        return changes[:most], changes[most].time, False
     return changes, unseen[0] if unseen else None, bool(unseen)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.arguments import NO_MISTAKES, Arguments, Form, Problem
 from mmcrawl.browse.catalogue import asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of, table, wants_table
@@ -48,12 +48,11 @@ _COLUMNS: dict[str, Callable[[Entry], object]] = {
 }
 
 
-def works_page(context: Context, arguments: Arguments) -> Response:
-    return _shown_list(context, arguments, {}, ())
-
-
-def _shown_list(
-    context: Context, arguments: Arguments, wrong: Mapping[str, str], ticked: Sequence[str]
+def works_page(
+    context: Context,
+    arguments: Arguments,
+    wrong: Mapping[str, str] = NO_MISTAKES,
+    ticked: Sequence[str] = (),
 ) -> Response:
     """Show the works that are asked for, and the form that changes several of them.
 
@@ -63,13 +62,7 @@ def _shown_list(
     """
     catalogue = context.catalogue
     if not catalogue.is_there:
-        return page(
-            arguments,
-            "works_missing",
-            can_keep=catalogue.can_keep,
-            again=5 if catalogue.is_describing else 0,
-            failure=catalogue.failure(),
-        )
+        return page(arguments, "works_missing", catalogue=catalogue)
     wanted = asked(arguments)
     if wants_table(arguments):
         return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
@@ -87,21 +80,16 @@ def _shown_list(
         },
         entries=catalogue.entries(wanted, part.start, _PER_PAGE),
         total=total,
-        query=wanted.query,
         given=given,
-        facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
+        facets=facets_of(counts, given),
         part=part,
-        collections=catalogue.collections(),
-        again=5 if catalogue.is_describing else 0,
-        failure=catalogue.failure(),
+        catalogue=catalogue,
     )
 
 
-def work_page(context: Context, arguments: Arguments) -> Response:
-    return _shown_work(context, arguments, {})
-
-
-def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]) -> Response:
+def work_page(
+    context: Context, arguments: Arguments, wrong: Mapping[str, str] = NO_MISTAKES
+) -> Response:
     """Show all that is known of a work, and play it; a form keeps what is wrong in it."""
     with context.catalogue.open() as records:
         work = records.find(arguments.text("id", longest=100))
@@ -119,9 +107,7 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
         else None,
         work=work,
         found=found,
-        hidden=_HIDDEN in work.corrected,
         player=player,
-        held=[number for number, file in enumerate(work.files) if file.digest],
         archived=archived,
         edited={
             name: (now, arguments.values.get(name, now) if wrong else now)
@@ -187,25 +173,23 @@ def correct_work(context: Context, form: Form) -> str | Response:
         values, wrong = _corrections(form, records.find(id_))
         if values and not wrong:
             records.correct([Correction(id_, values)])
-    return _shown_work(context, form, wrong) if wrong else form.to("/work", id=id_)
+    return work_page(context, form, wrong) if wrong else form.to("/work", id=id_)
 
 
 def change_works(context: Context, form: Form) -> str | Response:
     """Change the works that are ticked, all in the same way."""
     ticked = form.several("work")
     context.catalogue.require(ticked)
-    values: dict[str, Any] = {_HIDDEN: True} if form.values.get("hide") else {}
-    wrong = {} if ticked else {"work": form.words("works.tick.none")}
-    for name in _TOGETHER:
-        if text := form.text(f"{_SET}{name}", longest=_LONGEST):
-            try:
-                values[name] = _value(name, text)
-            except EntryError as error:
-                wrong[f"{_SET}{name}"] = form.said(error)
+    texts = {name: form.text(f"{_SET}{name}", longest=_LONGEST) for name in _TOGETHER}
+    values, wrong = _checked(form, {name: text for name, text in texts.items() if text}, _SET)
+    if form.values.get("hide"):
+        values[_HIDDEN] = True
+    if not ticked:
+        wrong["work"] = form.words("works.tick.none")
     if not values and not wrong:
         wrong["work"] = form.words("works.change.none")
     if wrong:
-        return _shown_list(context, form, wrong, ticked)
+        return works_page(context, form, wrong, ticked)
     with context.catalogue.open() as records:
         records.correct([Correction(id_, values) for id_ in ticked])
     wanted = asked(form)
@@ -217,24 +201,28 @@ def _corrections(form: Form, work: Work) -> tuple[dict[str, Any], dict[str, str]
 
     Fields to be given back are None.
     """
-    values: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
-    for name, now in _fields(work).items():
-        if form.values.get(f"back.{name}"):
-            values[name] = None
-        elif (text := form.changed(name, now, longest=_LONGEST)) is not None:
-            try:
-                values[name] = _value(name, text)
-            except EntryError as error:
-                wrong[name] = form.said(error)
+    back = {name: None for name in _EDITED if form.values.get(f"back.{name}")}
+    said = {name: form.changed(name, now, longest=_LONGEST) for name, now in _fields(work).items()}
+    changed = {name: text for name, text in said.items() if text is not None and name not in back}
+    values, wrong = _checked(form, changed)
     if "hide" in form.values:
         values[_HIDDEN] = True if form.values["hide"] else None
+    return values | back, wrong
+
+
+def _checked(
+    form: Form, texts: Mapping[str, str], prefix: str = ""
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of fields, and what is wrong with others by their names in the form."""
+    values: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    for name, text in texts.items():
+        said = _SEPARATORS.sub(" ", text).split() if name == _LANGUAGES else text
+        try:
+            values[name] = checked(name, said)
+        except EntryError as error:
+            wrong[f"{prefix}{name}"] = form.said(error)
     return values, wrong
-
-
-def _value(name: str, text: str) -> Any:
-    """Return the value of a corrected field, from what a form says; EntryError if it is wrong."""
-    return checked(name, _SEPARATORS.sub(" ", text).split() if name == _LANGUAGES else text)
 
 
 def _fields(work: Work) -> dict[str, str]:
