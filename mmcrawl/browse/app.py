@@ -53,10 +53,6 @@ logger = logging.getLogger(__name__)
 _TOLD_PLAINLY = (REPLAY, "/cdx", "/timegate/", "/timemap/")
 
 
-def _help(context: Context, arguments: Arguments) -> Response:
-    return page(arguments, "help", archive=shown(context.uri))
-
-
 PAGES: Mapping[str, View] = {
     "/": home.home,
     "/sites": pages.sites_page,
@@ -85,7 +81,7 @@ PAGES: Mapping[str, View] = {
     "/crawls": crawls.crawls_page,
     "/crawls.json": crawls.crawls_json,
     "/crawl": crawls.crawl_page,
-    "/help": _help,
+    "/help": lambda context, given: page(given, "help", archive=shown(context.uri)),
 }
 FORMS: Mapping[str, Act] = {
     "/works/describe": works.describe_works,
@@ -161,13 +157,12 @@ def _answer(request: Request, error: Exception) -> Response:
     problem, arguments = _problem_of(request, error), Arguments(request)
     if isinstance(error, MmcrawlError | OSError) and problem.status == 503:
         logger.warning("%s: %s", request.url.path, error)
-    words, values = arguments.words, problem.values
+    words, values, status = arguments.words, problem.values, problem.status
     if "fields" in values:
         field: str = values["fields"][0]  # type: ignore[index]
         values = {**values, "error": arguments.entry(field, values["error"])}
     what = words(f"problem.{problem.name}", **values)
     do = words(f"problem.{problem.name}.do", **values)
-    status = problem.status
     headers = {"Retry-After": "5"} if status == 503 else dict(getattr(error, "headers", None) or {})
     if request.url.path.startswith(_TOLD_PLAINLY):
         return PlainTextResponse(f"{what} {do}\n", status, headers)

@@ -15,9 +15,7 @@ from mmcrawl.errors import EntryError, MmcrawlError, SearchError
 
 _T = TypeVar("_T")
 
-LANGUAGE_COOKIE = "mmcrawl_language"
-"""The cookie that keeps the language that a reader chose."""
-
+LANGUAGE_COOKIE = "mmcrawl_language"  # keeps the language that a reader chose
 _WORDS = "mmcrawl.words"  # in the scope of a request
 _LARGEST = 1_000_000
 _MOST_FIELDS = 5_000

@@ -309,15 +309,12 @@ def open_context(
         StoreError: the archive is missing, or cannot be read.
     """
     with open_archive(uri, create=False, read_only=True) as archive:
-        context = Context(uri, archive, _search(uri, archive), options, limits)
+        try:
+            search = open_search(uri, archive)
+        except StoreError:
+            search = open_search(uri, archive, read_only=True)
+        context = Context(uri, archive, search, options, limits)
         try:
             yield context
         finally:
             context.close()
-
-
-def _search(uri: str, archive: Archive) -> Search:
-    try:
-        return open_search(uri, archive)
-    except StoreError:
-        return open_search(uri, archive, read_only=True)

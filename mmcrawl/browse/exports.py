@@ -50,8 +50,7 @@ class Exports:
         self._lock = Lock()
 
     def of(self, collection: str) -> list[Export]:
-        found = (self.find(collection, format_) for format_ in exporter_names())
-        return [export for export in found if export is not None]
+        return [one for name in exporter_names() if (one := self.find(collection, name))]
 
     def find(self, collection: str, format_: str) -> Export | None:
         known = self._known.get((collection, format_))

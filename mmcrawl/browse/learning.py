@@ -24,9 +24,7 @@ from mmcrawl.topic.loading import (
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.works.collections import Marks, Suggestions
 
-OFFERED = 10
-"""Pages that are offered to be marked."""
-
+_OFFERED = 10  # pages, to be marked
 _LOOKED_AT = 200  # pages of the archive, drawn by chance, of which the least sure are offered
 _SECONDS = 5.0  # that looking at them may take
 _OF_A_SITE = 3  # pages that are offered at most, where there are others
@@ -159,12 +157,8 @@ class TopicDesk:
 
 def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:
     """Return the first ones, not too many of one site; more of it where there are no others."""
-    chosen: list[Candidate] = []
-    rest: list[Candidate] = []
-    of_site = Counter[str]()
+    found, of_site = [], Counter[str]()
     for one in candidates:
         of_site[one.site] += 1
-        (chosen if of_site[one.site] <= _OF_A_SITE else rest).append(one)
-        if len(chosen) == OFFERED:
-            break
-    return [*chosen, *rest][:OFFERED]
+        found.append((of_site[one.site] > _OF_A_SITE, one))
+    return [one for _, one in sorted(found, key=lambda each: each[0])][:_OFFERED]

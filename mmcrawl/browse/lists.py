@@ -12,8 +12,6 @@ from mmcrawl.text.writing import CsvWriter
 
 _T = TypeVar("_T")
 _MOST_VALUES = 12  # of a facet
-MOST_ROWS = 1_000
-"""Rows of a table that have to be read from the archive one by one."""
 
 
 def facets_of(
@@ -30,8 +28,8 @@ def facets_of(
     facets = []
     for name, values in counts.items():
         ranked = sorted(((v, n) for v, n in values.items() if v), key=lambda each: -each[1])
-        found = [*ranked[:_MOST_VALUES]]
-        found += [each for each in ranked[_MOST_VALUES:] if each[0] == given.get(name)]
+        chosen = [each for each in ranked[_MOST_VALUES:] if each[0] == given.get(name)]
+        found = ranked[:_MOST_VALUES] + chosen
         if len(found) > 1 or name in given or (found and values.get("")):
             facets.append((name, found))
     return facets
@@ -48,13 +46,7 @@ def table(
     columns: Mapping[str, Callable[[_T], object]],
     rows: Iterable[_T],
 ) -> Response:
-    """Return a list as CSV that spreadsheets open.
-
-    Args:
-        name: Of the file.
-        columns: By the sentence that heads one: what stands in it.
-        rows: All entries.
-    """
+    """Return all rows as CSV that spreadsheets open; columns are named by what heads them."""
     stream = io.StringIO(newline="")
     writer = CsvWriter(stream)
     writer.writerow([arguments.words(heading) for heading in columns])

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.rendering import template
+from mmcrawl.browse.rendering import templates
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.index import Asked, Entry, WorkIndex
@@ -86,7 +86,8 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
         error = refusal
         if refusal.code in ("badVerb", "badArgument"):
             given = {}
-    text = template("oai.xml").render(said, base=base, given=given, error=error, now=time.time())
+    said |= {"base": base, "given": given, "error": error, "now": time.time()}
+    text = templates().get_template("oai.xml").render(said)
     return Response(text.encode("utf-8", "replace"), media_type="text/xml; charset=utf-8")
 
 
@@ -105,6 +106,8 @@ def _checked(given: Mapping[str, str], number: int) -> str:
             raise _Refusal("badArgument", "resumptionToken stands alone")
     elif missing := needed - names:
         raise _Refusal("badArgument", f"{verb} needs {min(missing)}")
+    if given.get("metadataPrefix", _PREFIX) != _PREFIX:
+        raise _Refusal("cannotDisseminateFormat", f"records are had as {_PREFIX}")
     return verb
 
 
@@ -140,7 +143,6 @@ class _Provider:
                 return {"sets": found}
             case "GetRecord":
                 entry = self._entry(given["identifier"])
-                _check_prefix(given["metadataPrefix"])
                 return {"records": self._records([entry])}
             case _:
                 return self._list(verb, given)
@@ -154,7 +156,6 @@ class _Provider:
         start = 0
         if "resumptionToken" in given:
             start, given = self._resumed(given["resumptionToken"])
-        _check_prefix(given.get("metadataPrefix", ""))
         wanted, spec = _range(given), given.get("set", "")
         sets = self._sets() if spec else {}
         if spec in sets:
@@ -198,11 +199,6 @@ class _Provider:
             for entry in self.index.named([identifier.removeprefix(ID)]):
                 return entry
         raise _Refusal("idDoesNotExist", "there is no record of this identifier")
-
-
-def _check_prefix(prefix: str) -> None:
-    if prefix != _PREFIX:
-        raise _Refusal("cannotDisseminateFormat", f"records are had as {_PREFIX}")
 
 
 def _range(given: Mapping[str, str]) -> Asked:

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
@@ -36,14 +36,18 @@ def page(
 ) -> HTMLResponse:
     """Return a page."""
     words = arguments.words
-    text = template(f"{name}.html").render(
-        values,
-        t=words,
-        link=arguments.to,
-        lang=words.language if words.chosen else None,
-        path=arguments.request.url.path,
-        form_key=arguments.form_key,
-        other_languages=_other_languages(arguments),
+    text = (
+        templates()
+        .get_template(f"{name}.html")
+        .render(
+            values,
+            t=words,
+            link=arguments.to,
+            lang=words.language if words.chosen else None,
+            path=arguments.request.url.path,
+            form_key=arguments.form_key,
+            other_languages=_other_languages(arguments),
+        )
     )
     language = "zh-CN" if words.language == "zh" else words.language
     answer = HTMLResponse(
@@ -98,12 +102,8 @@ def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
     ]
 
 
-def template(name: str) -> Template:
-    return _environment().get_template(name)
-
-
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def templates() -> Environment:
     environment = Environment(
         loader=PackageLoader("mmcrawl.browse"),
         autoescape=True,

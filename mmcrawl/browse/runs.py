@@ -9,7 +9,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,29 +154,26 @@ class CrawlWatch:
         from mmcrawl.cluster.store import is_shared  # slow to load
 
         if is_shared(self._uri):
-            return self._shared()[::-1]
+            return [*self._shared()][::-1]
         path = file_of(self._uri)
         if not path or not Path(path).exists():
             return []
         return list(_sqlite_crawls(Path(path), self._is_running))[::-1]
 
-    def _shared(self) -> list[CrawlNumbers]:
+    def _shared(self) -> Iterator[CrawlNumbers]:
         from mmcrawl.cluster.views.observing import Observer
 
-        found = []
         with Observer(self._uri, self._beats) as observer:
             for job in observer.jobs():
                 view = observer.look(job.name, time.monotonic())
                 of, totals = view.job, view.totals
-                numbers = CrawlNumbers(
+                yield CrawlNumbers(
                     *(job.name, of.state or "running", of.started_at, of.finished_at, of.reason),
                     *({}, totals.pages, totals.media_pages, totals.waiting, totals.errors),
                     *(totals.patterns, totals.harvest_rate if totals.pages else None),
                     view.pages_per_second,
                     workers=sum(worker.alive is not False for worker in view.workers),
                 )
-                found.append(numbers)
-        return found
 
 
 def _sqlite_crawls(path: Path, is_running: Callable[[str], bool]) -> Iterator[CrawlNumbers]:
@@ -184,14 +181,12 @@ def _sqlite_crawls(path: Path, is_running: Callable[[str], bool]) -> Iterator[Cr
         jobs = db.execute(
             "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id"
         )
-        for number, *facts in jobs.fetchall():
-            yield _sqlite_crawl(db, number, facts, is_running(facts[0]))
+        for job in jobs.fetchall():
+            yield _sqlite_crawl(db, job, is_running(job[1]))
 
 
-def _sqlite_crawl(
-    db: sqlite3.Connection, number: int, facts: Sequence[Any], runs: bool
-) -> CrawlNumbers:
-    name, arguments, started, finished, reason = facts
+def _sqlite_crawl(db: sqlite3.Connection, job: Sequence[Any], runs: bool) -> CrawlNumbers:
+    number, name, arguments, started, finished, reason = job
     ours = {"job": number, "first": number << JOB_SHIFT, "end": (number + 1) << JOB_SHIFT}
     waiting, errors, pages, media, patterns = db.execute(_COUNTS, ours).fetchone()
     last = db.execute(_LAST_PAGES, ours).fetchall()
@@ -201,9 +196,8 @@ def _sqlite_crawl(
         kinds[kind_of_error(error)] += count
     times = sorted(visited for _, visited, _ in last)
     is_over = finished is not None or bool(reason)
-    running = runs or (
-        not is_over and time.time() - (times[-1] if times else started) < _ALIVE_SECONDS
-    )
+    silent = time.time() - (times[-1] if times else started)
+    running = runs or (not is_over and silent < _ALIVE_SECONDS)
     return CrawlNumbers(
         name,
         "running" if running else "stopped" if finished is None else "finished",
@@ -242,20 +236,6 @@ _STEP = re.compile(rb"^(\d)/\d ", re.MULTILINE)  # as `scrapy stick` begins its 
 _LOOK_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Stick:
-    """Where a memory stick stands.
-
-    Attributes:
-        step: Which one is under way or was last, from 1: crawl, download, describe, write.
-        facts: What it came to, as `scrapy stick` says it; None until it is ready.
-    """
-
-    folder: Path
-    step: int
-    facts: dict[str, Any] | None
 
 
 class CrawlRuns:
@@ -331,10 +311,6 @@ class CrawlRuns:
     def is_stopping(self, job: str) -> bool:
         return job in self._programs and self._programs[job].is_ending
 
-    def can_go_on(self, job: str) -> bool:
-        """Whether it is known what a crawl was started with, and it does not run."""
-        return not self.is_running(job) and self.arguments(job) is not None
-
     def log(self, job: str) -> str:
         """Return the last lines of what a crawl said, "" if it was not started here."""
         try:
@@ -355,30 +331,32 @@ class CrawlRuns:
                 self._programs[""] = self._ready
             self._programs.close()
 
-    def stick(self, job: str) -> Stick | None:
-        """Return where the stick stands that a crawl is for, None if it is for none."""
+    def stick(self, job: str) -> dict[str, Any] | None:
+        """Return where the stick stands that a crawl is for, None if it is for none.
+
+        That is its `folder`; the `step` that is under way or was last, from 1: crawl, download,
+        describe, write; and the `facts` that `scrapy stick` says once it is ready, None before.
+        """
         path = self._path(job, "json")
         is_ours = path is not None and path.exists()
         name = (self.arguments(job) or {}).get("stick") if is_ours else None
         if name is None:
             return None
-        closing = self._work_of(name) / f"{job}.json"
+        closing = self._stick_of(f"{name}-work") / f"{job}.json"
         facts = json.loads(closing.read_text(encoding="utf-8")) if closing.exists() else None
         log = self._folder / f"{job}.log"
         steps = _STEP.findall(log.read_bytes()) if log.exists() else []
-        return Stick(self._stick_of(name), int(steps[-1]) if steps else 1, facts)
+        step = int(steps[-1]) if steps else 1
+        return {"folder": self._stick_of(name), "step": step, "facts": facts}
 
     def _stick_of(self, name: str) -> Path:
         return self._catalogue.folder.parent.absolute() / name
-
-    def _work_of(self, name: str) -> Path:
-        return self._stick_of(f"{name}-work")
 
     def _job_of(self, arguments: Mapping[str, str]) -> str:
         """Return the name of the job for which a crawl is begun now."""
         job = _job_of(arguments)
         if name := arguments.get("stick"):
-            made = len([*self._work_of(name).glob("*.json")])
+            made = len([*self._stick_of(f"{name}-work").glob("*.json")])
             return f"{name}-{made + 1}"
         return job
 
@@ -458,9 +436,10 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     """Return the arguments of a crawl; nothing of them names a file of this machine."""
     if said.get("demo"):
         return {}
-    seeds = said.get("seeds", "").replace(",", " ").split()
-    topic, keywords, stick = (said.get(name, "") for name in ("topic", "keywords", "stick"))
-    algo, most = said.get("algo") or "urlrule", said.get("max_media")
+    said = defaultdict(str, said)
+    seeds = said["seeds"].replace(",", " ").split()
+    topic, keywords, stick = said["topic"], said["keywords"], said["stick"]
+    algo, most = said["algo"] or "urlrule", said["max_media"]
     is_right = {
         "seeds": bool(seeds) and all(map(_URL.fullmatch, seeds)),
         "topic": bool(topic) != bool(keywords)
@@ -471,17 +450,17 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     }
     if wrong := [field for field, right in is_right.items() if not right]:
         raise Problem(400, "entry", fields=wrong, error="")
-    kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
+    kinds = ",".join(kind for kind in KINDS if said[f"keep.{kind}"])
     arguments = {
         "seeds": ",".join(seeds),
         "topic": topic,
         "keywords": keywords,
-        "max_pages": said.get("max_pages", ""),
+        "max_pages": said["max_pages"],
         "algo": algo,
         "media" if stick else "download": kinds,
-        "max_media": said.get("max_media", "") if kinds or stick else "",
+        "max_media": most if kinds or stick else "",
         "stick": stick,
-        "requisites": "yes" if said.get("requisites") else "",
+        "requisites": "yes" if said["requisites"] else "",
     }
     return {name: value for name, value in arguments.items() if value}
 

@@ -107,27 +107,29 @@ class _Guard:
     # -- what is refused ----------------------------------------------------------------------
 
     def _refusal(self, scope: Scope, headers: Headers, keyed: bool) -> Response | None:
+        posted = scope["method"] == "POST"
         if keyed:
-            return self._refusal_of_form(scope, headers, ("GET", "HEAD"))
+            return self._refusal_of_form(scope, headers, keyed=True)
         return (
-            self._refusal_of_form(scope, headers, ("GET", "HEAD", "POST"))
+            self._refusal_of_form(scope, headers, keyed=False)
             or _without_old_key(scope)
             or self._refusal_of_token(scope, headers)
-            or (_refusal_of_site(headers) if scope["method"] != "POST" else None)
-            or (self._refusal_of_post(scope, headers) if scope["method"] == "POST" else None)
+            or (self._refusal_of_post(scope, headers) if posted else _refusal_of_site(headers))
         )
 
-    def _refusal_of_form(
-        self, scope: Scope, headers: Headers, methods: tuple[str, ...]
-    ) -> Response | None:
+    def _refusal_of_form(self, scope: Scope, headers: Headers, *, keyed: bool) -> Response | None:
         """Refuse what nobody may ask."""
+        methods = ("GET", "HEAD") if keyed else ("GET", "HEAD", "POST")
         if scope["method"] not in methods:
-            named = ", ".join(methods)
-            return PlainTextResponse(f"Only {named} are answered.\n", 405, {"Allow": named})
+            allowed = ", ".join(methods)
+            return PlainTextResponse(f"Only {allowed} are answered.\n", 405, {"Allow": allowed})
         arguments = len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
         if arguments > _ESCAPED * self._limits.longest_url:
             return PlainTextResponse("This address is too long.\n", 414)
-        if not self._is_known_host(headers.getlist("host")):
+        hosts = headers.getlist("host")
+        named = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        # Where there is a token, any name of this machine will do.
+        if named is None or not (self._token or is_loopback(named[1])):
             return PlainTextResponse(
                 "This name is not this machine's; ask for 127.0.0.1 or localhost.\n", 400
             )
@@ -149,11 +151,6 @@ class _Guard:
         if len(length) > 9 or int(length) > self._limits.largest_form:
             return PlainTextResponse("This form is too long.\n", 413)
         return None
-
-    def _is_known_host(self, hosts: list[str]) -> bool:
-        """Whether a request names this machine. Where there is a token, any name will do."""
-        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        return found is not None and (bool(self._token) or is_loopback(found[1]))
 
     def _refusal_of_token(self, scope: Scope, headers: Headers) -> Response | None:
         cookies = HTTPConnection(scope).cookies

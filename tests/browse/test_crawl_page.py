@@ -173,6 +173,7 @@ def test_a_chosen_language_is_remembered(tmp_path: Path) -> None:
         assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
         assert '<html lang="zh-CN">' in client.get("/help").text
         assert '<html lang="en">' in client.get("/help?lang=en").text
+        assert client.get("/help?path=/x").status_code == 200  # a parameter may be called so
         assert '<html lang="en">' in client.get("/help", headers={"Accept-Language": "zh"}).text
         client.cookies.clear()
         unknown = client.get("/help", headers={"Cookie": "mmcrawl_language=xx"})

@@ -154,12 +154,7 @@ def replay_address(url: str, time: float | str, mode: Mode = Mode.PAGE, place: s
 
 
 def replaying_links(url: str, encoding: str, digits: str, mode: Mode, place: str) -> Links:
-    """Return what leads the links of a document to what was archived nearest to its time.
-
-    Args:
-        digits: Of the time.
-        mode: How what it links to is wanted.
-    """
+    """Return what leads the links of a document to what was archived nearest to its time."""
     start = replay_address("", digits, mode, place)
     scripts = mode is Mode.SCRIPTS
     return Links(url, encoding, lambda to, _: start + written_url(to), place, scripts=scripts)
@@ -189,45 +184,34 @@ class History:
     """
 
     def __init__(self, visits: Sequence[Visit]) -> None:
-        by_time: dict[int, Memento] = {}
+        self._by_time: dict[int, Memento] = {}
         statuses = {}
         for visit in visits:
             if visit.changed and visit.version is not None:
                 at, statuses[visit.version] = seconds(visit.time), visit.status
-                if at not in by_time or by_time[at].number < visit.version:
-                    by_time[at] = Memento(at, visit.version)
-        self._by_time = by_time
-        self.mementos = list(by_time.values())
+                if at not in self._by_time or self._by_time[at].number < visit.version:
+                    self._by_time[at] = Memento(at, visit.version)
+        self.mementos = list(self._by_time.values())
+        numbered = {memento.number: memento for memento in self.mementos}
         self._seen = [
-            (seconds(visit.time), visit.version)
+            (seconds(visit.time), numbered[visit.version])
             for visit in visits
-            if visit.version in statuses
-            and (
-                visit.changed or is_answer(visit.status) or visit.status == statuses[visit.version]
-            )
+            if visit.version in numbered
+            and (is_answer(visit.status) or visit.status == statuses[visit.version])
         ]
-        self._by_number = {memento.number: memento for memento in self.mementos}
 
     def nearest(self, time: float) -> Memento:
         """Return what was seen nearest to a time, by a visit that found nothing new too.
 
         A version captured at the very second comes first; of two equally near, the earlier.
-
-        Raises:
-            IndexError: there is nothing at all.
+        ValueError is raised where there are no mementos.
         """
         at = seconds(time)
         if at in self._by_time:
             return self._by_time[at]
         behind = bisect_right(self._seen, at, key=lambda seen: seen[0])
         near = self._seen[max(behind - 1, 0) : behind + 1]
-        number = min(near, key=lambda seen: (abs(seen[0] - at), seen[0]), default=(0, 0))[1]
-        if number in self._by_number:
-            return self._by_number[number]
-        if not self.mementos:
-            raise IndexError("nothing was seen")
-        # Another capture of its second hides what was seen: the nearest one stands for it.
-        return min(self.mementos, key=lambda memento: (abs(memento.time - at), memento.time))
+        return min(near, key=lambda seen: (abs(seen[0] - at), seen[0]))[1]
 
     def around(self, memento: Memento) -> tuple[Memento | None, Memento | None]:
         """Return the mementos before and behind one."""

@@ -17,7 +17,6 @@ from starlette.routing import Route
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
-    REPLAY,
     History,
     Memento,
     archived_url,
@@ -61,10 +60,6 @@ def _link(target: str, rel: str, **parameters: str) -> str:
     return "; ".join([f"<{target}>", *(f'{name}="{value}"' for name, value in said.items())])
 
 
-def memento_address(origin: str, url: str, memento: Memento) -> str:
-    return origin + replay_address(url, memento.time, place=REPLAY)
-
-
 def _links(
     origin: str,
     url: str,
@@ -87,7 +82,7 @@ def _links(
         if memento is not None:
             relations.setdefault(memento, []).extend([word] if word else [])
     for memento, words in relations.items():
-        target, rel = memento_address(origin, url, memento), " ".join([*words, "memento"])
+        target, rel = origin + replay_address(url, memento.time), " ".join([*words, "memento"])
         yield _link(target, rel, datetime=http_date(memento.time))
 
 
@@ -163,5 +158,5 @@ def _timegate(context: Context, request: Request) -> Response:
         return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
     memento = history.nearest(time)
     headers["Link"] = memento_links(origin, url, history, memento)
-    headers["Location"] = memento_address(origin, url, memento)
+    headers["Location"] = origin + replay_address(url, memento.time)
     return Response(status_code=302, headers=headers)

@@ -152,16 +152,11 @@ def mark_near(context: Context, form: Form) -> str:
         near = {one.url: one for one in found.near_misses(context.options.threshold)}
         if url not in near or not context.archive.visits(url):
             raise Problem(404, "url", url=url)
-        found.take(_taken(context, near[url]))
+        capture = context.archive.rebuild(context.archive.get(url))  # as it was archived last
+        media = parse_page(capture.body, url, capture.content_type).media
+        found.take(MediaPageRecord(*near[url], (), capture.status, capture.time, media))
     context.topics.mark(found.near_name, url, is_good=is_good)
     return form.to("/crawl", job=job)
-
-
-def _taken(context: Context, near: NearMiss) -> MediaPageRecord:
-    """Return a near miss with its media, as it was archived last."""
-    capture = context.archive.rebuild(context.archive.get(near.url))
-    parsed = parse_page(capture.body, near.url, capture.content_type)
-    return MediaPageRecord(*near, (), capture.status, capture.time, parsed.media)
 
 
 def _topic(found: FoundMedia) -> str:

@@ -71,18 +71,13 @@ def _steps(context: Context, works: int) -> Iterator[Step]:
             continue
         if crawl.reason == "max_pages" and crawl.waiting:
             yield "go-on", crawl.waiting, crawl
-        if near := _near(context, crawl.name):
-            yield "near", near, crawl
+        store = context.options.store
+        if not is_server(store):  # which has no near misses
+            near, _ = near_misses(context, FoundMedia(store, crawl.name))
+            yield from [("near", len(near), crawl)] if near else ()
     if not crawls:
         yield "start", 0, None
     elif not works:
         yield "describe", 0, None
     else:
         yield "export" if catalogue.collections() else "collect", 0, None
-
-
-def _near(context: Context, job: str) -> int:
-    store = context.options.store
-    if is_server(store):  # which has none
-        return 0
-    return len(near_misses(context, FoundMedia(store, job))[0])

@@ -15,8 +15,7 @@ from mmcrawl.browse.text import when
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.works.collections import Marks
 
-_NO_HOST = "-"
-"""Stands in addresses for the site of URLs without a host."""
+_NO_HOST = "-"  # stands in addresses for the site of URLs without a host
 _MOST_ROWS = 20_000  # URLs of a site that a table has
 _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
 
@@ -39,13 +38,11 @@ _PAGE_COLUMNS: dict[str, Callable[[_Seen], object]] = {
 
 def sites_page(context: Context, arguments: Arguments) -> Response:
     known = dict(hosts_of(context))
-    names = context.archive.hosts()
+    hosts = [(name, known.get(name)) for name in context.archive.hosts()]
     if wants_table(arguments):
-        rows = [(name, known.get(name)) for name in names]
-        return table(arguments, "sites", _SITE_COLUMNS, rows)
-    part = arguments.list_page(len(names), context.limits.per_page)
-    hosts = [(name, known.get(name)) for name in part.of(names)]
-    return page(arguments, "sites", hosts=hosts, total=len(names), part=part)
+        return table(arguments, "sites", _SITE_COLUMNS, hosts)
+    part = arguments.list_page(len(hosts), context.limits.per_page)
+    return page(arguments, "sites", hosts=part.of(hosts), total=len(hosts), part=part)
 
 
 def site_page(context: Context, arguments: Arguments) -> Response:
@@ -116,13 +113,12 @@ def history_page(context: Context, arguments: Arguments) -> Response:
         host=host_of(url) or "",
         visits=visits,
         listed=part.of(listed),
-        versions=len(numbers),
+        numbers=numbers,
         month=month,
         only_new=only_new,
         calendar=months_of(visits),
         before=dict(zip(numbers[1:], numbers, strict=False)),
         part=part,
-        newest=numbers[-2:] if len(numbers) > 1 else None,
         marks=Marks(context.catalogue).of_page(url),
         topics=context.topics.names() if context.catalogue.can_keep else None,
     )

@@ -13,7 +13,7 @@ from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.lists import MOST_ROWS, facets_of, table, wants_table
+from mmcrawl.browse.lists import facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.errors import SearchError
@@ -22,6 +22,8 @@ from mmcrawl.works.index import Asked, Entry
 
 _HITS_PER_PAGE = 20
 _MOST_HIT_PAGES = 500
+_SECOND = "%Y-%m-%dT%H:%M:%SZ"
+_MOST_ROWS = 1_000  # of a table, whose titles are read from the archive one by one
 _MOST_TITLED = 6  # works that are shown before the pages
 _FILTERS = ("topic", "kind", "media", "site", "from", "to")
 _ALL = "all"
@@ -52,7 +54,7 @@ def search_page(context: Context, arguments: Arguments) -> Response:
     query = _query(form)
     if not query:
         return page(arguments, "search", **shown)
-    rows = range(MOST_ROWS) if wants_table(arguments) else _rows(number)
+    rows = range(_MOST_ROWS) if wants_table(arguments) else _rows(number)
     try:
         results = _found(context, query, form, rows)
     except SearchError as error:
@@ -94,10 +96,7 @@ def search_json(context: Context, arguments: Arguments) -> Response:
             "per_page": _HITS_PER_PAGE,
             "indexing": dict(zip(("done", "of"), indexing, strict=True)) if indexing else None,
             "counts": asdict(results.counts),
-            "hits": [
-                {**asdict(hit), "date": when(hit.time, "%Y-%m-%dT%H:%M:%SZ")}
-                for hit in results.hits
-            ],
+            "hits": [asdict(hit) | {"date": when(hit.time, _SECOND)} for hit in results.hits],
         }
     )
 

@@ -3,6 +3,7 @@
 import mimetypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -35,16 +36,11 @@ _BATCH = 1 << 18  # bytes
 
 
 _COLUMNS: dict[str, Callable[[Entry], object]] = {
-    "work.title": lambda entry: entry.title,
-    "work.kind": lambda entry: entry.kind,
-    "work.topic": lambda entry: entry.topic,
-    "work.level": lambda entry: entry.level,
-    "works.by.language": lambda entry: entry.language,
-    "work.licence": lambda entry: entry.licence,
-    "work.creator": lambda entry: entry.creator,
-    "work.date": lambda entry: entry.date,
-    "works.by.held": lambda entry: entry.held,
-    "media.address": lambda entry: entry.url,
+    **{f"work.{name}": attrgetter(name) for name in ("title", "kind", "topic", "level")},
+    "works.by.language": attrgetter("language"),
+    **{f"work.{name}": attrgetter(name) for name in ("licence", "creator", "date")},
+    "works.by.held": attrgetter("held"),
+    "media.address": attrgetter("url"),
 }
 
 
@@ -75,9 +71,8 @@ def works_page(
         status=400 if wrong else 200,
         wrong=wrong,
         ticked=ticked,
-        edited={
-            name: arguments.values.get(f"{_SET}{name}", "") if wrong else "" for name in _TOGETHER
-        },
+        together=_TOGETHER,
+        said=arguments.values if wrong else {},
         entries=catalogue.entries(wanted, part.start, _PER_PAGE),
         total=total,
         given=given,
@@ -109,10 +104,8 @@ def work_page(
         found=found,
         player=player,
         archived=archived,
-        edited={
-            name: (now, arguments.values.get(name, now) if wrong else now)
-            for name, now in _fields(work).items()
-        },
+        fields=_fields(work),
+        said=arguments.values if wrong else {},
         wrong=wrong,
         inside=inside,
         collections=collections,
@@ -153,9 +146,8 @@ def work_file(context: Context, arguments: Arguments) -> Response:
             mime, size = mimetypes.guess_type(path)[0] or "", 0
         if digest:
             wanted = arguments.request.headers.get("range", "")
-            return kept_file(
-                collection.files, digest, mime=mime, size=size, path=path, wanted=wanted
-            )
+            files = collection.files
+            return kept_file(files, digest, mime=mime, size=size, path=path, wanted=wanted)
     raise Problem(404, "file")
 
 
@@ -227,11 +219,9 @@ def _checked(
 
 def _fields(work: Work) -> dict[str, str]:
     """Return the fields that can be edited, as a form shows them."""
-    plain = work.as_plain()
-    said = {name: str(plain[name]) for name in _EDITED if name not in (_LANGUAGES, _LICENCE)}
-    said[_LANGUAGES] = ", ".join(work.languages)
-    said[_LICENCE] = work.licence.code if work.licence else ""
-    return {name: said[name] for name in _EDITED}
+    plain = work.as_plain() | {_LANGUAGES: ", ".join(work.languages)}
+    plain[_LICENCE] = work.licence.code if work.licence else ""
+    return {name: str(plain[name]) for name in _EDITED}
 
 
 def _player(work: Work, has_ruffle: bool) -> tuple[str, str, str] | None:
