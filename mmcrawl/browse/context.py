@@ -107,7 +107,7 @@ class Limits:
     """
 
     threads: int = 4
-    comparing: int = 2
+    comparing: int = 3
     waiting: int = 200
     seconds: float = 15.0
     per_page: int = 50

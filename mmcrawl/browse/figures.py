@@ -57,6 +57,7 @@ class Overview:
     Attributes:
         time: When it was counted, Unix seconds.
         counts: URLs and versions then, as :meth:`mmcrawl.archive.Archive.counts`.
+        stats: Of the archive, as :meth:`mmcrawl.archive.Archive.stats`.
         media: How many pages have blocks with a kind of media.
     """
 

@@ -108,12 +108,11 @@ class TopicDesk:
         """
         model = self.model(name)
         marked = {mark.url for mark in Marks(self._catalogue).of(name)}
-        stamp, versions = model.stamp if model else (0, 0), self._archive.counts()["versions"]
-        found = self._candidates(name, stamp, versions)
+        doublings = self._archive.counts()["versions"].bit_length()
+        found = self._candidates(name, model.stamp if model else (0, 0), doublings)
         return _spread(one for one in found if one.url not in marked)
 
-    def _look(self, name: str, stamp: tuple[int, int], versions: int) -> list[Candidate]:
-        """Look through an archive of so many versions."""
+    def _look(self, name: str, stamp: tuple[int, int], _: int) -> list[Candidate]:
         model = self.model(name)
         test = LearntTest(model) if model else None
         without: Collection[str] = {*model.good, *model.bad} if model else ()

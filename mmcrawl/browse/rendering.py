@@ -36,18 +36,15 @@ def page(
 ) -> HTMLResponse:
     """Return a page."""
     words = arguments.words
-    text = (
-        templates()
-        .get_template(f"{name}.html")
-        .render(
-            values,
-            t=words,
-            link=arguments.to,
-            lang=words.language if words.chosen else None,
-            path=arguments.request.url.path,
-            form_key=arguments.form_key,
-            other_languages=_other_languages(arguments),
-        )
+    template = templates().get_template(f"{name}.html")
+    text = template.render(
+        values,
+        t=words,
+        link=arguments.to,
+        lang=words.language if words.chosen else None,
+        path=arguments.request.url.path,
+        form_key=arguments.form_key,
+        other_languages=_other_languages(arguments),
     )
     language = "zh-CN" if words.language == "zh" else words.language
     answer = HTMLResponse(

@@ -128,7 +128,7 @@ class _Guard:
             return PlainTextResponse("This address is too long.\n", 414)
         hosts = headers.getlist("host")
         named = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        # Where there is a token, any name of this machine will do.
+        # Where there is a token, any name will do.
         if named is None or not (self._token or is_loopback(named[1])):
             return PlainTextResponse(
                 "This name is not this machine's; ask for 127.0.0.1 or localhost.\n", 400

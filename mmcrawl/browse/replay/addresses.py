@@ -192,11 +192,12 @@ class History:
                 if at not in self._by_time or self._by_time[at].number < visit.version:
                     self._by_time[at] = Memento(at, visit.version)
         self.mementos = list(self._by_time.values())
-        numbered = {memento.number: memento for memento in self.mementos}
+        # One that another of its second hides was seen as that other.
+        shown = {v.version: self._by_time[seconds(v.time)] for v in visits if v.changed}
         self._seen = [
-            (seconds(visit.time), numbered[visit.version])
+            (seconds(visit.time), shown[visit.version])
             for visit in visits
-            if visit.version in numbered
+            if visit.version in statuses
             and (is_answer(visit.status) or visit.status == statuses[visit.version])
         ]
 

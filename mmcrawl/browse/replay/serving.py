@@ -150,7 +150,7 @@ def _time(given: Arguments, name: str, default: str) -> int:
         raise Problem(400, "time", time=digits) from None
     if name == "to":
         days = monthrange(int(digits[:4]), int(digits[4:6] or 12))[1]
-        time = read_stamp(digits + f"12{days}235959"[len(digits) - 4 :])
+        time = read_stamp(digits + f"12{days}235959"[len(digits) - 4 :])  # what was left out
     return time
 
 

@@ -74,7 +74,8 @@ def _steps(context: Context, works: int) -> Iterator[Step]:
         store = context.options.store
         if not is_server(store):  # which has no near misses
             near, _ = near_misses(context, FoundMedia(store, crawl.name))
-            yield from [("near", len(near), crawl)] if near else ()
+            if near:
+                yield "near", len(near), crawl
     if not crawls:
         yield "start", 0, None
     elif not works:
