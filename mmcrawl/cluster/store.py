@@ -134,7 +134,7 @@ def open_contents(uri: str, *, create: bool) -> Store:
         refuse_network_folder(path)
     if path is not None and mark_of(path) == "mmcr":
         raise StoreError(
-            f"{path} keeps a crawl of one process; go on with it without workers=, or name another"
+            f"{path} keeps a crawl of one process; continue it without workers=, or name another"
             " file"
         )
     return open_documents(CONTENTS, uri, path, create=create)

@@ -235,7 +235,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
 def _require_ours(db: sqlite3.Connection, name: str) -> None:
     if db.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(SHARED_CRAWL.encode()):
         raise StoreError(
-            f"{name} keeps a crawl of several workers; go on with it with -a workers=N, or name"
+            f"{name} keeps a crawl of several workers; continue it with -a workers=N, or name"
             " another file"
         )
     require_ours(db, name, KIND)

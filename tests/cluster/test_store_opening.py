@@ -115,14 +115,16 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
 def test_a_file_of_one_process_is_not_shared_and_the_reverse(file_uri, tmp_path):
     open_shared_store(file_uri, job="j", arguments=ARGUMENTS).close()
     assert is_shared(file_uri)
-    with pytest.raises(StoreError, match=r"keeps a crawl of several workers; go on .*workers=N"):
+    with pytest.raises(
+        StoreError, match=r"keeps a crawl of several workers; continue it .*workers=N"
+    ):
         open_store(file_uri)
     with pytest.raises(StoreError, match="keeps a crawl of several workers"):
         open_store(file_uri, read_only=True)
     alone = f"sqlite:///{tmp_path}/alone.db"
     open_store(alone).close()
     assert not is_shared(alone)
-    assert "keeps a crawl of one process; go on with it without workers=" in refusal(alone)
+    assert "keeps a crawl of one process; continue it without workers=" in refusal(alone)
     assert "is not a store of mmcrawl" in refusal(f"sqlite:///{__file__}")
     assert "several workers cannot share memory:" in refusal("memory:")
 

@@ -128,7 +128,7 @@ def test_groups_are_kept_beside_the_archive(archive: Archive, uri: str, keep: Ke
 def test_damaged_results_are_told(archive: Archive, uri: str) -> None:
     with closing(open_results(uri, create=True)) as store:
         store.put("result", {DUPLICATES: {"written": 1, "facts": {"near": 0.8}}})
-    with pytest.raises(StoreError, match=r"duplicates in .* is damaged .*; find them anew"):
+    with pytest.raises(StoreError, match=r"duplicates in .* is damaged .*; find them again"):
         open_duplicates(uri)
 
 
