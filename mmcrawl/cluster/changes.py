@@ -145,7 +145,7 @@ class Changes:
 
     def remove(self, partition: int) -> None:
         """Remove all of a partition from the store; that does not count as a change."""
-        self._store.lately.clear()  # it may come back with other links
+        self._store.known_links.clear()  # it may come back with other links
         with self._store.writing() as db:
             for table in _TABLES:
                 db.execute(f"DELETE FROM {table.name} WHERE {_of_partition(table, partition)}")  # noqa: S608

@@ -321,7 +321,8 @@ class Exchange:
         if self._is_at_rest(sound) or self._is_spent:
             news.over = self._conclude(sound)
             return
-        self._hear(heartbeats, sound, news)  # first: of a history that is learnt, nothing is again
+        # Heard before it takes any: what others learnt of a history is not learnt again.
+        self._hear(heartbeats, sound, news)
         self._take(sound, report, news)
         self.documents.delete("worker", members.buried(sound))
         # An idle worker looks more often while others can hand over partitions, or all are idle.

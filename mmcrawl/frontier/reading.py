@@ -17,7 +17,7 @@ JOB_SHIFT = 40
 ELSEWHERE = "another part of the crawl fetched it"
 """Stands where the error does of a link, for one that stands for a page of others."""
 
-_LATELY = 4_096  # links of a store that are kept
+_MOST_KNOWN = 4_096  # links of a store that are kept in memory
 _READ_AHEAD, _NEAR = 256, 16  # links that are read at once, and how far from the last one
 _KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
 
@@ -93,11 +93,11 @@ class LinkTable:
         Links are mostly asked for in the order they were found, so those after one that follows the
         last one read are read with it.
         """
-        number, lately = self._base + link, self.store.lately
-        if number not in lately:
+        number, known = self._base + link, self.store.known_links
+        if number not in known:
             is_next = 0 <= link - self._read_to < _NEAR
-            if len(lately) > _LATELY:
-                lately.clear()
+            if len(known) > _MOST_KNOWN:
+                known.clear()
             for one in self.store.db.execute(
                 "SELECT id, host, path, content, physical_layer, parent, logical_layer, anchor,"
                 " group_title, tag_path FROM link WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
@@ -106,9 +106,9 @@ class LinkTable:
                 last, host, path, content, layer, parent, *more = one
                 url = self._origins[host] + path
                 above = None if parent is None else parent - self._base
-                lately[last] = KnownLink(url, content, layer, above, *more)
+                known[last] = KnownLink(url, content, layer, above, *more)
                 self._read_to = last - self._base + 1
-        return lately[number]
+        return known[number]
 
     def __len__(self) -> int:
         """Return how many links are known, whatever their status."""

@@ -62,7 +62,7 @@ class SqliteStore:
             raise StoreError(
                 f"store {path} cannot be opened: there is no folder {path.parent}; make it first"
             )
-        self.lately: dict[int, KnownLink] = {}  # what `LinkTable.known` has read, for all its jobs
+        self.known_links: dict[int, KnownLink] = {}  # read by `LinkTable.known`, of all jobs
         if read_only and path is not None:
             self._lock, self.db = None, connect_read_only(path)
             return
@@ -105,7 +105,7 @@ class SqliteStore:
 
     def roll_back(self) -> None:
         """Discard what was not committed."""
-        self.lately.clear()
+        self.known_links.clear()
         if self.db.in_transaction:
             self.db.rollback()
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore
+from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore, programs
 from mmcrawl.crawl import FocusedParams
 from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, open_store
 from tests.browse.catalogue import browsing, fill
@@ -85,6 +85,8 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         for _ in range(2):  # the second time is not "at any price"
             post(client, "/crawl", job=job, do="stop")
         assert "Stopping; requests" in client.get(to).text
+        pressed = {"form_key": key_of(client, "/crawls"), "job": job, "do": "go-on"}
+        assert client.post("/crawl", data=pressed).status_code == 409  # not until it has stopped
         site.may_answer.set()
         until(lambda: not context.runs.is_running(job))
         assert "forcing" not in context.runs.log(job)
@@ -107,6 +109,28 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         assert (folder / f"{job}.rules").read_text() == rule
         page = html.document_fromstring(client.get(to).text)
         assert page.xpath("string(//dl/div[1]/dd)") == "8", context.runs.log(job)
+
+
+def test_a_process_waits_for_a_form_and_none_is_made_while_a_crawl_runs(
+    browsed: tuple[TestClient, Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, context = browsed
+    made: list[int] = []
+
+    class Counted(programs.Command):
+        def __init__(self, *modules: str) -> None:
+            super().__init__(*modules)
+            made.append(self.pid)
+
+    monkeypatch.setattr("mmcrawl.browse.runs.Command", Counted)
+    with Site() as site:
+        for _ in range(2):
+            client.get("/crawls")
+        to = post(client, "/crawls", seeds=site.url(), keywords="lever", max_pages="1")
+        client.get("/crawls")
+        assert len(made) == 1
+        site.may_answer.set()
+        until(lambda: not context.runs.is_running(to.partition("job=")[2]))
 
 
 def test_which_of_two_crawls_keeps_requisites_is_read_from_its_job(

@@ -77,11 +77,19 @@ def test_one_more_than_may_run_is_told_what_to_wait_for(tmp_path: Path) -> None:
     begun.require_room()
 
 
-def test_a_command_that_is_ready_says_what_it_is_told_to_and_ends_if_it_is_told_nothing(tmp_path):
+def test_a_command_that_is_ready_says_what_it_is_told_to_and_ends_if_it_is_told_nothing(
+    tmp_path, monkeypatch
+):
     ready = programs.Command("scrapy.commands.crawl")
     assert ready.begin(["version"], tmp_path / "said", whole=True).wait(HANG) == 0
     assert (tmp_path / "said").read_text().startswith("Scrapy ")
     idle = programs.Command()
+    assert idle.is_ready
+    monkeypatch.setattr(programs, "_MARGIN", programs._IDLE)
+    late = programs.Command()  # about to end by itself
+    assert late.runs
+    assert not late.is_ready
+    late.end()
     idle.end()
     assert idle.wait(HANG) == 0
 

@@ -89,6 +89,7 @@ _ROLES = re.compile(
     r"director|redakt\w+|staff|ceo|founder|officer|analyst|vp)\b",
     re.IGNORECASE,
 )
+_WRITTEN = re.compile(r"written|geschrieben|écrit|escrito|scritto|author|by", re.IGNORECASE)
 _SUFFIX = re.compile(r"phd|ph\.d\.?|m\.?d\.?|rdn?|ld|jr\.?|mba|esq|rn|dvm", re.IGNORECASE)
 _LONGEST = 60  # characters of a name
 _LONGEST_BYLINE = 1_000
@@ -182,8 +183,7 @@ class AuthorReader:
         yield "json-ld author", [one for _, text in said.broken for one in found.findall(text)[:1]]
 
     def _twitter(self) -> list[str]:
-        writes = re.compile(r"written|geschrieben|écrit|escrito|scritto|author|by", re.IGNORECASE)
-        if any(map(writes.match, self._said.meta("twitter:label1"))):
+        if any(map(_WRITTEN.match, self._said.meta("twitter:label1"))):
             return [*self._said.meta("twitter:data1")][:1]
         return []
 
