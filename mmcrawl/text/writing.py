@@ -42,8 +42,8 @@ def printable(text: str, longest: int | None = None) -> str:
 def size_of(count: int) -> str:
     """Return a number of bytes as a person reads it.
 
-    >>> size_of(3_460_000)
-    '3.5 MB'
+    >>> size_of(3_460_000), size_of(3 * 10**12)
+    ('3.5 MB', '3.0 TB')
     """
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:

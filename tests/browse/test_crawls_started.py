@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,12 @@ def test_a_process_waits_for_a_form_and_none_is_made_while_a_crawl_runs(
             made.append(self.pid)
 
     monkeypatch.setattr("mmcrawl.browse.runs.Command", Counted)
+    with closing(open_store(context.options.store)) as store:
+        job = store.job("begun in a terminal", {}).number
+        store.commit()
+        client.get("/crawls")
+        assert made == []
+        store.stop_job(job, "finished", finished=True)
     with Site() as site:
         for _ in range(2):
             client.get("/crawls")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mmcrawl.cluster import Changes, Rows, Rules
 from mmcrawl.cluster import changes as module
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
+from mmcrawl.frontier import JOB_SHIFT, InterLink, NewLink, Ranking, open_store
 from tests.tables import each
 
 from .memory import Gang, MadeWeb
@@ -84,6 +84,16 @@ def test_every_table_of_a_crawl_is_noted(store):
     }
     with_rows = {name for name in tables if {"job", "host"} & {*columns[name]} or name == "page"}
     assert with_rows - LEFT_BEHIND == {*NAMES}
+
+
+def test_links_of_a_partition_that_is_gone_are_not_remembered(store):
+    changes = Changes(store)
+    tables = {table.name: table for table in module._TABLES}
+    for anchor in ("first", "second"):  # it may come back with other links
+        add(store, tables["host"], sample(store, tables["host"]))
+        add(store, tables["link"], sample(store, tables["link"]) | {"host": 0, "anchor": anchor})
+        assert InterLink(store, PART, Ranking("all", None)).known(3).anchor == anchor
+        changes.remove(PART)
 
 
 @pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
