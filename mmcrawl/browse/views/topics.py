@@ -41,6 +41,7 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
     """Show a topic, and the pages about which it is least sure."""
     desk = context.topics
     name = arguments.text("name", longest=_LONGEST_NAME)
+    learns = name in desk.programs.running()  # asked first: what it writes at its end is read then
     model = desk.model(name)
     marks = Marks(context.catalogue).of(name)
     return page(
@@ -51,7 +52,7 @@ def topic_page(context: Context, arguments: Arguments) -> Response:
         marks=marks,
         candidates=desk.least_sure(name),
         can_mark=context.catalogue.can_keep,
-        again=3 if name in desk.programs.running() else 0,
+        again=3 if learns else 0,
         failure=desk.programs.failure(name),
     )
 
