@@ -1,7 +1,6 @@
 """A crawl of a made-up web: the real frontier and a real scorer, pages given by a table."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -183,11 +182,6 @@ class MadeUpCrawl:
 
     def structures(self) -> dict[str, float]:
         return self.scores("structure_score")
-
-    def layers(self) -> dict[int, int]:
-        """Return how many pages were fetched of each physical layer."""
-        found = [len(urlsplit(url).path.split("/")) - 1 for url in self.fetched]
-        return {layer: found.count(layer) for layer in sorted(set(found))}
 
 
 @pytest.fixture(scope="session")

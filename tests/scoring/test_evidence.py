@@ -74,17 +74,9 @@ def test_columns_are_as_worked_out_by_hand():
 
     told = columns(evidence, row(2, 11, other=7))
     assert told["rate"] == pytest.approx(logit((1 + 5 * 0.35) / (1 + 5)), abs=1e-5)
+    assert [told[f"{unit}: rate"] for unit in UNITS[2:]] == pytest.approx([0] * 13, abs=1e-5)
+    assert [told[f"{unit}: new"] for unit in UNITS[2:]] == [1] * 13  # never seen
     assert told["yield"] == pytest.approx(logit((0 + 5 * 0.15) / (1 + 5)), abs=1e-5)
-
-
-def test_of_a_unit_never_seen_nothing_is_said_but_that_it_is_new():
-    evidence = Evidence()
-    for number in range(20):
-        evidence.fetched(row(1, 11, other=2 + number), number % 3 == 0)
-    told = columns(evidence, row(1, 12, other=50))
-    assert [told[f"{unit}: rate"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
-    assert [told[f"{unit}: yield"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
-    assert [told[f"{unit}: new"] for unit in UNITS[1:]] == [1] * 14
 
 
 def test_each_kind_of_unit_has_columns_of_its_own():
@@ -109,14 +101,15 @@ def test_what_is_taken_back_was_never_relevant(steps):
     """A relevant page taken back is as one that was fetched in vain."""
     revised, never = Evidence(), Evidence()
     for number, (host, directory, relevant, is_revised) in enumerate(steps):
-        one, parent = row(host, directory, other=2 + number), row(host, 10, other=100)
+        one = row(host, directory, other=2 + number)
+        parent = row(host, 10, other=100) if number else None  # the first is a seed
         revised.fetched(one, relevant)
         never.fetched(one, relevant and not is_revised)
-        if relevant:
+        if relevant and parent is not None:
             revised.led(parent)
         if relevant and is_revised:
             revised.take_back(one, parent)
-        elif relevant:
+        elif relevant and parent is not None:
             never.led(parent)
     rows = np.array([row(host, directory) for host in range(1, 5) for directory in range(10, 18)])
     more = np.zeros(len(rows), dtype=np.uint8), np.zeros(len(rows), dtype=np.float32)
@@ -154,11 +147,3 @@ def test_every_shipped_weight_is_of_a_column_there_is():
     assert np.isfinite(leads).all()
     assert np.count_nonzero(relevance) > 5
     assert np.count_nonzero(leads) > 5
-
-
-def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
-    revised, never = Evidence(), Evidence()
-    revised.fetched(row(1, 11), True)
-    revised.take_back(row(1, 11), None)
-    never.fetched(row(1, 11), False)
-    assert columns(revised, row(1, 11)) == columns(never, row(1, 11))

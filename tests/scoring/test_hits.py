@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from mmcrawl.scoring import CrawledPage, LinkSimilarity
 from mmcrawl.scoring.graph import Hits
-from mmcrawl.topic import Topic
-
-SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学", "optics"),)))
+from tests.scoring.conftest import OPTICS
 
 
 def told(web, **parameters):
     """Return a scorer that was told of pages in turn, and what it answered to the last one."""
-    scorer = Hits(None, SIMILARITY, **({"growth": 0} | parameters))
+    scorer = Hits(None, LinkSimilarity(OPTICS), **({"growth": 0} | parameters))
     answer = None
     for page, links in web.items():
         answer = scorer.crawled(CrawledPage(page, "", False, False, links))

@@ -94,20 +94,6 @@ def test_what_is_absorbed_is_told_as_ones_own(outcomes, more):
     same(third, direct)
 
 
-def test_crawls_that_learnt_alike_agree_on_links():
-    """A model that was put together tells good features from bad ones, as one that saw all does."""
-    outcomes = [([1] * len(UNITS), True, False), ([2] * len(UNITS), False, False)] * 20
-    one, first, second = new(), new(), new()
-    learn(one, outcomes)
-    learn(first, outcomes[:20])
-    learn(second, outcomes[20:])
-    first.hear({"second": second.contribution()})
-    rows = np.array([[1], [2], [7]], dtype=np.uint32)
-    together, alone = first.model.log_odds(rows), one.model.log_odds(rows)
-    assert together[0] > together[2] > together[1]
-    assert np.sign(together.round(3)).tolist() == np.sign(alone.round(3)).tolist()
-
-
 @each(
     "data",
     [

@@ -34,10 +34,10 @@ def test_one_example_moves_weights_as_worked_out_by_hand():
     assert made.log_odds(rows([5], [9])) == pytest.approx([now, 0.24858], abs=1e-5)
 
 
-@each("share", [0.1, 0.5, 0.9])
+@each("share", [0.1, 0.9])
 def test_a_wrong_expectation_is_made_good_with_time(share):
     made, random = model(), np.random.default_rng(2)
-    for _ in range(2_000):
+    for _ in range(500):
         made.learn(rows([3])[0], -3.0, bool(random.random() < share))
     learnt = 1 / (1 + exp(3.0 - made.log_odds(rows([3]))[0]))
     assert learnt == pytest.approx(share, abs=0.05)

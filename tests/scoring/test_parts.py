@@ -3,6 +3,7 @@
 import pytest
 
 from mmcrawl.frontier import HELD
+from tests.tables import each
 
 SUMS = {
     *("learned", "shark-improved", "topicrank", "urlrule"),
@@ -17,8 +18,8 @@ WEB = {
 }
 
 
-@pytest.mark.parametrize("algorithm", sorted(SUMS))
-@pytest.mark.parametrize("pages", [1, 4, 9])
+@each("algorithm", sorted(SUMS))
+@each("pages", [1, 9])
 def test_the_parts_of_a_score_add_up_to_it(made_up_crawl, algorithm, pages):
     crawl = made_up_crawl(
         algorithm,
@@ -51,7 +52,7 @@ def test_as_printed_a_link_is_a_probe_or_has_the_score_of_the_paper(made_up_craw
     assert seen == {"as a probe", f"S of (4.8), {pattern.pattern}"}
 
 
-@pytest.mark.parametrize("algorithm", ["breadth", "fish", "shark", "tag-path"])
+@each("algorithm", ["breadth", "fish", "shark", "tag-path"])
 def test_the_others_add_nothing_up(made_up_crawl, algorithm):
     crawl = made_up_crawl(algorithm, WEB)
     crawl.seed("/")

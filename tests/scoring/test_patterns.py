@@ -33,13 +33,10 @@ def pattern(*paths):
         ("a/1.htm", "a/2.htm", 4),  # k = 1
         ("a/1.htm", "b/2.htm", 8),  # k = 2
         ("a/b", "a/b/c", 2),  # n - m = 1
-        ("a", "a/b/c/d", 6),
         ("a/x", "b/x/y", 6),  # 4 + 2
         ("c.php?id=1", "c.php?id=2", 1),  # (0 + 1)(1 + 1) - 1
         ("c.php?id=1", "d.php?id=2", 9),  # (4 + 1)(1 + 1) - 1
         ("c.php?id=1", "c.php", 1),
-        ("c.php?a=1&b=2", "c.php?b=2&a=1", 0),
-        ("a/b?x=1", "a/b/c?x=2", 5),  # (2 + 1)(1 + 1) - 1
         ("", "a", 4),
     ],
 )
@@ -53,18 +50,9 @@ def test_urls_of_different_hosts_are_not_compared():
     assert pattern("a", "b").distance(url_parts("http://i/a")) is None
 
 
-@given(urls(), urls())
-def test_distance_is_symmetric_and_zero_only_between_equals(one, other):
-    gap = distance(one, other)
-    assert gap == distance(other, one)
-    assert (gap == 0) is (one == other)
-
-
 @each(
     "paths, form",
     [
-        (["xy/1.htm", "xy/2.htm"], "http://h/xy/*"),
-        (["c.php?photo_id=1", "c.php?photo_id=2"], "http://h/c.php?photo_id=*"),
         (["c.php?a=1&b=2", "c.php?b=3&a=1"], "http://h/c.php?a=1&b=*"),
         (["a/1/x", "b/2/x", "a/3/x"], "http://h/*/*/x"),
         (["a/b", "a/b/c"], "http://h/a/b/**"),
@@ -163,7 +151,7 @@ class CountedDirectory(str):
 
 
 @each("method", ["matches", "distance"])
-@each("length", [100, 10_000])
+@each("length", [100, 2_000])
 def test_the_work_of_a_hostile_pattern_grows_with_the_length_of_the_url_alone(method, length):
     hostile = Pattern("h", (*(ANY, "a") * (length // 2), "b"), longer=True)
     url = UrlParts("h", tuple(map(CountedDirectory, "a" * (length + 1))), ())

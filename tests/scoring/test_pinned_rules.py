@@ -1,7 +1,6 @@
 """Rules for addresses: what a glob and a regular expression match, and which rule counts."""
 
 import re
-import string
 from pathlib import Path
 
 from hypothesis import example, given
@@ -57,7 +56,6 @@ PHYSICS = (
         ("http://h.test/xy/**", "/xy /xy/ /xy/a/b?c=1 /xy?c=1", "/xyz /a/xy/"),
         ("http://h.test/xy/**?", "/xy /xy/a/b", "/xy/a?b=1 /xyz"),
         ("http://h.test/le**", "/le /lesson/a?b=1", "/l /a/le"),
-        ("http://h.test/**", "/ /a/b?c=1", ""),
         ("http://h.test/s.php?b=*&a=1", "/s.php?a=1&b=7 /s.php?b=&a=1", "/s.php /s.php?a=1"),
         ("http://h.test/s.php?id=1*", "/s.php?id=12", "/s.php?id=21 /s.php?id=1&x=2"),
         ("http://h.test/s.php?**", "/s.php /s.php?a=1&b=2", "/s.php/a /sxphp"),
@@ -74,7 +72,6 @@ PHYSICS = (
         ("re:[物光]理?/", "/%CE%EF/ /%E5%85%89/ /%A5%FA%B2z/", "/%C0%ED/"),
         ("re:𠮷/", "/%F0%A0%AE%B7/ /%95%34%B2%35/ /%954%B25/", "/%95%34%B2%36/"),
         ("re:%CE", "/%CE%EF", "/%E7%89%A9"),
-        ("re:/media/[0-9]+", "/a/media/12.htm", "/media/x"),
         ("re:^https?://[^/]+/[a-z]$", "/a", "/ab /a/b"),
     ],
 )
@@ -146,26 +143,6 @@ def test_rules_are_told_apart_by_what_they_do() -> None:
         len({PinnedRules(rules).digest for rules in others} - {PinnedRules([one, two]).digest}) == 4
     )
     assert PinnedRules().digest == ""
-
-
-CHINESE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5), min_size=1, max_size=5)
-
-
-@given(CHINESE, st.sampled_from(["utf-8", "gb18030", "big5hkscs"]), st.booleans(), st.booleans())
-def test_chinese_matches_in_any_encoding_however_its_bytes_are_escaped(
-    text: str, encoding: str, small: bool, all_escaped: bool
-) -> None:
-    try:
-        data = text.encode(encoding)
-    except UnicodeEncodeError:
-        return
-    plain = "" if all_escaped else string.ascii_letters
-    escaped = "".join(
-        chr(byte) if chr(byte) in plain else f"%{byte:{'02x' if small else '02X'}}" for byte in data
-    )
-    for pattern in (f"http://h.test/a/{text}/*?k=v", f"re:/{text}/"):
-        assert matches(pattern, f"http://h.test/a/{escaped}/1.htm?k=v")
-        assert not matches(pattern, f"http://h.test/a/{escaped}{escaped}/1.htm?k=v")
 
 
 @each("escaped", ["%CE%EF", "%81%30%81"])

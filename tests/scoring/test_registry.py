@@ -68,13 +68,9 @@ def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
         default_parameters("deepest")
 
 
-def test_parameters_are_read_by_the_type_of_their_default():
-    texts = {"alpha": "0.5", "m": "7"}
-    assert parse_parameters("urlrule", texts) == {"alpha": 0.5, "m": 7}
-
-
 @pytest.mark.usefixtures("plug_in")
-def test_a_parameter_may_be_true_or_false():
+def test_parameters_are_read_by_the_type_of_their_default():
+    assert parse_parameters("urlrule", {"alpha": "0.5", "m": "7"}) == {"alpha": 0.5, "m": 7}
     assert parse_parameters("deepest", {"loud": "yes"}) == {"loud": True}
     with pytest.raises(MmcrawlError, match=r"^loud: 'maybe' .*; it may be true or false$"):
         parse_parameters("deepest", {"loud": "maybe"})

@@ -36,6 +36,7 @@ FIELDS = {
     "groups": {"groups": (LinkGroup("Lens", 2), LinkGroup("Lens", 3))},
     "url": {"url": "http://h.test/lens/1.htm"},
     "text": {"text": "a lens, a lens"},
+    "media": {},
 }
 
 
@@ -48,19 +49,13 @@ def test_a_topic_of_anything_takes_every_page_with_wanted_media():
 
 @each("field", FIELDS)
 def test_a_word_is_worth_what_its_field_is(field):
-    verdict = judge(Page(**{"url": URL, **FIELDS[field]}), FILM)
+    media = replace(FILM, text="a lens" if field == "media" else "")
+    verdict = judge(Page(**{"url": URL, **FIELDS[field]}), media, replace(SONG, text="a prism"))
     weight = FIELD_WEIGHTS[field]
     assert verdict.evidence == {"透镜": weight}
     assert verdict.places == {"透镜": (field,)}
     assert verdict.score == pytest.approx(weight / (weight + 1))
     assert verdict.relevant is (weight >= 1)
-
-
-def test_the_text_of_wanted_media_is_a_field_of_its_own():
-    lens = replace(FILM, text="a lens")
-    verdict = judge(Page(URL), lens, replace(lens, url="http://h.test/g.mp4"))
-    assert verdict.evidence == {"透镜": FIELD_WEIGHTS["media"]}
-    assert judge(Page(URL), FILM, replace(SONG, text="a lens")).evidence == {}
 
 
 @each(
@@ -71,30 +66,16 @@ def test_a_word_that_stands_in_the_text_three_times_is_worth_twice_as_much(text,
     assert judge(Page(URL, text=text), FILM).evidence == {"透镜": weight}
 
 
-def test_one_concept_adds_no_more_than_one_and_a_half():
-    page = Page(URL, title="lens", headings="lens", keywords="lens", text="lens")
+def test_concepts_add_up_and_one_adds_no_more_than_one_and_a_half():
+    page = Page(URL, title="\ud800 lens lens", headings="lens", keywords="lens", text="lens, prism")
     verdict = judge(page, FILM)
-    assert verdict.evidence == {"透镜": 1.5}
-    assert verdict.places == {"透镜": ("title", "headings", "keywords", "text")}
-    assert verdict.score == pytest.approx(1.5 / 2.5)
+    assert verdict.evidence == {"透镜": 1.5, "棱镜": 0.25}
+    assert verdict.places["透镜"] == ("title", "headings", "keywords", "text")
+    assert verdict.score == pytest.approx(1.75 / 2.75)
+    assert verdict.words == ("透镜", "棱镜")
 
 
-def test_the_evidence_of_all_concepts_adds_up():
-    verdict = judge(Page(URL, title="optics: lens", text="prism"), FILM)
-    assert verdict.evidence == {"光学": 1.0, "透镜": 1.0, "棱镜": 0.25}
-    assert verdict.score == pytest.approx(2.25 / 3.25)
-    assert verdict.words == ("光学", "透镜", "棱镜")
-
-
-@each(
-    "text, relevant",
-    [("optics, refraction, lens and prism", True), ("optics, refraction and a lens", False)],
-)
-def test_four_words_in_the_text_are_enough_and_three_are_not(text, relevant):
-    assert judge(Page(URL, text=text), FILM).relevant is relevant
-
-
-@each("threshold, relevant", [(0.5, True), (0.51, False), (0.1, True)])
+@each("threshold, relevant", [(0.5, True), (0.51, False)])
 def test_the_score_has_to_reach_the_threshold(threshold, relevant):
     verdict = judge(Page(URL, title="lens"), FILM, threshold=threshold)
     assert (verdict.score, verdict.threshold, verdict.relevant) == (0.5, threshold, relevant)
@@ -106,11 +87,10 @@ def test_the_score_has_to_reach_the_threshold(threshold, relevant):
         (["video"], [SONG, FILM], (FILM,)),
         (["audio", "video"], [SONG, FILM], (SONG, FILM)),
         (["animation"], [SONG, FILM], ()),
-        (["video"], [], ()),
     ],
 )
 def test_only_pages_with_media_of_a_wanted_kind_are_relevant(kinds, media, wanted):
-    verdict = judge(Page(URL, title="lens"), *media, kinds=kinds)
+    verdict = judge(Page(URL, title="lens", media=(FILM,)), *media, kinds=kinds)
     assert verdict.media == wanted
     assert verdict.relevant is bool(wanted)
     assert verdict.score == 0.5
@@ -128,15 +108,11 @@ def test_hosts_may_have_topics_of_their_own():
     assert test.judge(song, [FILM]).words == ("音乐",)
     assert not test.judge(replace(song, title="lens"), [FILM]).relevant
     assert not test.judge(replace(song, url=URL), [FILM]).relevant
-    assert test.judge(Page(URL, title="lens"), [FILM]).relevant
-
-
-def test_the_topic_of_a_host_knows_which_kinds_are_wanted():
     test = TopicTest(MUSIC, ["video"], topics_by_host={"h.test": OPTICS})
-    assert test.judge(Page(URL, title="光声效应"), [FILM]).evidence == {}
+    assert test.judge(Page(URL, title="光声效应 lens"), [FILM]).words == ("透镜",)  # none of audio
 
 
-@each("field", ["title", "headings", "keywords", "description", "text"])
+@each("field", ["title", "text"])
 def test_in_a_long_field_a_word_is_worth_its_share(field):
     def worth(text):
         return judge(Page(URL, **{field: text}), FILM).evidence["透镜"]
@@ -153,10 +129,6 @@ def test_words_of_two_languages_take_the_same_room():
     assert judge(english, FILM).score == pytest.approx(judge(chinese, FILM).score, rel=0.01)
 
 
-def test_a_field_that_is_no_valid_text_is_judged_too():
-    assert judge(Page(URL, title="\ud800 a lens"), FILM).relevant
-
-
 def test_one_episode_of_a_list_does_not_make_the_list_relevant():
     episodes = [f"the games podcast, episode {number}: nothing of that kind" for number in range(9)]
     listed = Page(URL, title="Archive", headings="\n".join([*episodes, "episode 9: cat optics"]))
@@ -169,7 +141,6 @@ def test_one_episode_of_a_list_does_not_make_the_list_relevant():
     [
         (Page(URL, title="cat physics", headings="cat physics", text="physics " * 9), False),
         (Page(URL, title="lens", headings="lens", text="lens " * 9), False),
-        (Page(URL, title="physics: lenses"), True),
         (Page(URL, title="physics", text="a lens"), True),
         (Page(URL, text="physics, optics, refraction, lens, prism"), True),
     ],
@@ -179,25 +150,12 @@ def test_a_page_has_to_hold_two_words_of_a_large_topic(page, relevant):
     assert test.judge(page, [FILM]).relevant is relevant
 
 
-def test_one_word_is_enough_where_the_user_gave_a_few():
-    assert judge(Page(URL, title="cat optics"), FILM).relevant
-
-
 def test_the_name_of_a_shipped_subject_does_not_carry_a_page():
     test = TopicTest(load_topic("physics-senior"), ["video"])
     episode = Page(URL, title="episode 84: cat physics", headings="episode 84: cat physics")
     assert not test.judge(episode, [FILM]).relevant
     lecture = replace(episode, title="Physics I | lecture 21: Torque")
     assert test.judge(lecture, [FILM]).relevant
-
-
-def test_three_times_in_a_title_is_not_worth_more():
-    assert judge(Page(URL, title="lens lens lens"), FILM).evidence == {"透镜": 1.0}
-
-
-def test_the_media_judged_are_those_given_not_those_of_the_page():
-    page = Page(URL, title="lens", media=(FILM,))
-    assert not judge(page).relevant
 
 
 def test_each_episode_of_a_feed_is_judged_by_itself() -> None:
@@ -210,8 +168,6 @@ def test_each_episode_of_a_feed_is_judged_by_itself() -> None:
     verdict = TopicTest(topic_from_keywords("lever"), {"audio"}).judge(page, page.media)
     assert verdict.relevant
     assert [one.text for one in verdict.media] == ["How a lever works", "The lever"]
-    none = TopicTest(topic_from_keywords("optics"), {"audio"}).judge(page, page.media)
-    assert not none.relevant
     of_all = TopicTest(topic_from_keywords("radio"), {"audio"}).judge(page, page.media)
     assert len(of_all.media) == 3
 
@@ -222,11 +178,9 @@ NAMED = (Link("http://h.test/", "The  Lens", "a"), Link("http://h.test/lens/", "
 @each(
     "field, text, relevant",
     [
-        ("title", "Bloopers | the lens", False),
         ("title", "Bloopers – The Lens", False),
         ("title", "Prism | The Lens", True),
         ("title", "Cleaning the lens", True),
-        ("title", "The Lens", True),
         ("headings", "The Lens\nBloopers", False),
         ("headings", "The Lens\nOptics, prism", True),
     ],

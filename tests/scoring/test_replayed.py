@@ -1,6 +1,5 @@
 """A scorer that is told the history of a crawl goes on as if it had seen all of it."""
 
-from itertools import product
 from random import Random
 
 import pytest
@@ -45,7 +44,7 @@ def crawl_with_accidents(crawl, dice, steps, at_once):
 
 
 @pytest.mark.parametrize("algorithm", algorithm_names())
-@each("pages, revises, seed", product([0, 4, 40], [False, True], range(2)))
+@each("pages, revises, seed", [(0, False, 0), (40, False, 1), (40, True, 0)])
 def test_it_is_where_it_was(made_up_crawls, algorithm, pages, revises, seed):
     dice = Random(seed)
     crawl = made_up_crawls(

@@ -34,25 +34,11 @@ def measured(waiting, pattern):
     return found
 
 
-def table_of(addresses):
-    waiting = WaitingUrls()
-    for link, url in enumerate(addresses):
-        waiting.add(link, url)
-    return waiting
-
-
-@given(st.lists(urls(), max_size=12), patterns())
-def test_distances_are_those_of_the_single_urls_and_0_is_a_match(addresses, pattern):
-    found = measured(table_of(addresses), pattern)
-    assert found == {link: pattern.distance(url) for link, url in enumerate(addresses)}
-    assert {link for link, gap in found.items() if gap == 0} == {
-        link for link, url in enumerate(addresses) if pattern.matches(url)
-    }
-
-
 @given(st.lists(st.tuples(urls(), st.booleans()), max_size=12), patterns(), urls())
 def test_what_no_longer_waits_is_forgotten(links, pattern, another):
-    waiting = table_of(url for url, _ in links)
+    waiting = WaitingUrls()
+    for link, (url, _) in enumerate(links):
+        waiting.add(link, url)
     states = np.array([WAITING if waits else TAKEN for _, waits in links], dtype=np.uint8)
     waiting.keep_waiting(states)
     assert len(waiting) == sum(waits for _, waits in links)
