@@ -84,6 +84,7 @@ class FocusedScheduler(BaseScheduler):
         self._hosts = FreeHosts(crawler)
         self._window = Window()
         self._has_others = False
+        self._is_open = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -94,6 +95,7 @@ class FocusedScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Open the spider's job; a job that cannot be opened closes the spider with one line."""
         self.links = LinkRequests(self.crawler, spider)
+        self.crawler.signals.connect(self._opened, signals.spider_opened)
         try:
             self._window = Window(value_of(self.crawler.settings, "MMCRAWL_PAGES_UNDER_WAY"))
             self.job = spider.make_job()  # type: ignore[attr-defined]
@@ -436,8 +438,13 @@ class FocusedScheduler(BaseScheduler):
         self.give_up(cast("StoreError", failure.value), closing=True)
 
     def _close(self, reason: str) -> None:
-        if self.crawler.engine.spider is not None:  # it may have been closed by now
+        if not self._is_open:  # pipelines may take their time
+            self._close_at_once(reason)
+        elif self.crawler.engine.spider is not None:  # it may have been closed by now
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+    def _opened(self) -> None:
+        self._is_open = True
 
     def _close_at_once(self, reason: str) -> None:
         """Close the spider as soon as it is open; Scrapy cannot close one that is still opening."""

@@ -324,3 +324,30 @@ def test_what_comes_while_a_large_page_fails_is_taken_in(tools):
         {"seeds": site.url("/"), "algo": "breadth"}, spider=FAILS_AT_LARGE_PAGES
     )
     assert {outcome.links[site.url(path)][0] for path in ["/", *others]} == {"C"}
+
+
+OPENS_SLOWLY = """
+from asyncio import sleep
+from mmcrawl.spiders.focused import FocusedSpider
+
+class Spider(FocusedSpider):
+    def make_job(self):
+        job = super().make_job()
+        job.watch = lambda *, stopped, **_: stopped("max_pages")  # as another worker may
+        return job
+
+class Slow:
+    async def open_spider(self):
+        await sleep(0.3)
+"""
+
+
+def test_a_crawl_that_others_end_while_it_opens_is_closed_when_it_is_open(tools):
+    [outcome] = tools.crawl(
+        {"seeds": tools.serve().url("/")},
+        spider=OPENS_SLOWLY,
+        settings={"ITEM_PIPELINES": {"spider_under_test.Slow": 1}},
+    )
+    assert outcome.reason == "max_pages"
+    assert outcome.stats["elapsed_time_seconds"] > 0
+    assert "Traceback" not in outcome.log
