@@ -19,6 +19,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -174,6 +175,8 @@ def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
         differ = {name: each ^ wanted[name] for name, each in found(disturbed).items()}
         equal = "nothing is wrong" in said and not any(differ.values())
         print(dict(kills.made), *([] if equal else [differ, *said]), sep="\n", flush=True)
+    if not equal:  # to be looked at
+        print("kept:", shutil.copytree(folder, tempfile.mkdtemp(), dirs_exist_ok=True))
     return equal
 
 
