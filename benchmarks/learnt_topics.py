@@ -1,7 +1,8 @@
 """How well a topic learnt from 20 + 20 pages does on webs it has not seen, beside topics of words.
 
-Three kinds of tasks. *Subjects*: the pages of data/topic_labels.jsonl, the words those of the
-topics that ship for the subject. *Themes*: media pages of the stored webs that are podcasts, or
+Three kinds of tasks. *Subjects*: the pages of data/topic_labels.jsonl, labelled by reading them (the
+subjects a page is about, those it may or may not be about, and why), the words those of the topics
+that ship for the subject. *Themes*: media pages of the stored webs that are podcasts, or
 lectures, against their other pages and those of other webs; the words are the keywords below, which
 a user may have given. *Page types* of WCXB (`--pages`): each page is of another site; the words are
 keywords likewise.
@@ -24,20 +25,25 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import numpy as np
 from sklearn.metrics import average_precision_score
-from topic_labels import LABELS, Pages, subjects
 
 from mmcrawl.learning.examples import Example
 from mmcrawl.learning.training import Design, Seen, calibrated, fitted, folds_of, left_out, seen_of
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
+from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.topic.loading import topic_from_keywords
-from mmcrawl.topic.topic import MEDIA_KINDS
+from mmcrawl.topic.loading import load_topic, topic_from_keywords, topic_names, union
+from mmcrawl.topic.topic import MEDIA_KINDS, Topic
+
+LABELS = Path(__file__).parent / "data" / "topic_labels.jsonl"
+NOT_LABELLED = {"science", "society"}  # they overlap with all other subjects
+SAME_SUBJECT = {"language": "chinese"}
 
 THEMES = {
     "podcast": (
@@ -57,6 +63,36 @@ TYPES = {
 }
 OF_A_WEB = 40  # pages with media, and as many without, of a web of a theme
 PARTS = ("words", "numbers", "topics")
+
+
+class Pages:
+    """Pages of the stored webs, parsed when asked for."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self._webs = {}
+        for folder in folders:
+            hosts = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            self._webs |= dict.fromkeys(hosts, open_web(str(folder)))
+        self.page = cache(self._page)
+
+    def __contains__(self, web: str) -> bool:
+        return f"{web}.test" in self._webs
+
+    def _page(self, web: str, path: str) -> Page:
+        url = f"http://{web}.test{path}"
+        answer = self._webs[f"{web}.test"].get(url)
+        if answer is None:
+            raise SystemExit(f"{url} is labelled but not stored: another state of the web?")
+        return parse_page(answer.body, url, answer.header("Content-Type") or "")
+
+
+def subjects() -> dict[str, Topic]:
+    """Return for each labelled subject the union of the topics that ship for it."""
+    topics = defaultdict(list)
+    for topic in map(load_topic, topic_names()):
+        if topic.subject not in NOT_LABELLED:
+            topics[SAME_SUBJECT.get(topic.subject, topic.subject)].append(topic)
+    return {subject: union(parts) for subject, parts in sorted(topics.items())}
 
 
 @dataclass(frozen=True)
