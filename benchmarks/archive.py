@@ -15,7 +15,6 @@ the versions that were committed.
   commits what has come meanwhile; `packed` after `scrapy archive seal`; `old` the same
   without blocks;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
-* zstd: each page alone at level 12; patches: against the version before, a chain from the first;
 * trial: the 30 lines below: segments of 16 MB at level 19, the end of the one before as
   dictionary, headers beside the bodies, a row a version;
 * solid: one stream of zstd at level 19 over all, page by page in order of time: no access to one;
@@ -45,6 +44,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from itertools import islice
@@ -171,30 +171,6 @@ def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[i
     return missed, false
 
 
-def sealed(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder)
-
-
-def given(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, given=True)
-
-
-def unblocked(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, keep_blocks=False)
-
-
-def grouped(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, keep_blocks=False, at_once=16)
-
-
-def packed(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, lambda archive: archive.pack())
-
-
-def old(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, lambda archive: archive.pack(), keep_blocks=False)
-
-
 def trial(events: list[Event], folder: Path) -> Result:
     clock = Clock()
     db = sqlite3.connect(folder / "trial.db")
@@ -270,40 +246,6 @@ def write_record(
     writer.write_record(record)
 
 
-def zstd(events: list[Event], folder: Path) -> Result:
-    compressor = zstandard.ZstdCompressor(level=12)
-    return files(events, folder, lambda event, body: compressor.compress(body))
-
-
-def patches(events: list[Event], folder: Path) -> Result:
-    before: dict[str, bytes] = {}
-
-    def patch(event: Event, body: bytes) -> bytes:
-        old = before.get(event.url, b"")
-        before[event.url] = body
-        parameters = zstandard.ZstdCompressionParameters.from_level(
-            12, source_size=len(body) + len(old), window_log=25
-        )
-        known = zstandard.ZstdCompressionDict(old, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-        if not old:
-            return zstandard.ZstdCompressor(compression_params=parameters).compress(body)
-        return zstandard.ZstdCompressor(dict_data=known, compression_params=parameters).compress(
-            body
-        )
-
-    return files(events, folder, patch)
-
-
-def files(events: list[Event], folder: Path, compress: Callable[[Event, bytes], bytes]) -> Result:
-    clock = Clock()
-    size = 0
-    for event in events:
-        body = event.path.read_bytes()
-        with clock:
-            size += len(compress(event, body))
-    return Result(size, clock.seconds, clock.cpu, memory=peak())
-
-
 def solid(events: list[Event], folder: Path) -> Result:
     clock = Clock()
     parameters = zstandard.ZstdCompressionParameters.from_level(19, window_log=27, enable_ldm=True)
@@ -357,16 +299,14 @@ def blobs(events: list[Event], folder: Path) -> Result:
 
 
 WAYS = {
-    "archive": sealed,
-    "given": given,
-    "unblocked": unblocked,
-    "grouped": grouped,
-    "packed": packed,
-    "old": old,
+    "archive": archived,
+    "given": partial(archived, given=True),
+    "unblocked": partial(archived, keep_blocks=False),
+    "grouped": partial(archived, keep_blocks=False, at_once=16),
+    "packed": partial(archived, finish=Archive.pack),
+    "old": partial(archived, finish=Archive.pack, keep_blocks=False),
     "trial": trial,
     "warc": warc,
-    "zstd": zstd,
-    "patches": patches,
     "solid": solid,
     "git": git,
     "blobs": blobs,

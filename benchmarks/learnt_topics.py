@@ -1,8 +1,8 @@
 """How well a topic learnt from 20 + 20 pages does on webs it has not seen, beside topics of words.
 
-Three kinds of tasks. *Subjects*: the pages of data/topic_labels.jsonl, labelled by reading them (the
-subjects a page is about, those it may or may not be about, and why), the words those of the topics
-that ship for the subject. *Themes*: media pages of the stored webs that are podcasts, or
+Three kinds of tasks. *Subjects*: the pages of data/topic_labels.jsonl, which were read (what a page
+is about, what it may or may not be about, and why); the words are those of the topics that ship for
+the subject. *Themes*: media pages of the stored webs that are podcasts, or
 lectures, against their other pages and those of other webs; the words are the keywords below, which
 a user may have given. *Page types* of WCXB (`--pages`): each page is of another site; the words are
 keywords likewise.

@@ -32,7 +32,7 @@ from pathlib import Path
 from statistics import median
 from uuid import uuid4
 
-from crawl_speed import PROJECT, cpu_seconds
+from _crawls import PROJECT, cpu_seconds
 from made_web import write_web
 from page_server import Running, running
 from pymongo import MongoClient

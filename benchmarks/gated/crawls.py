@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
-from crawl_speed import focused
+from _crawls import focused
 
 from gated.row import Row
-from gated.served import arguments, site
+from gated.served import site
 from mmcrawl.experiment.crawl import read_pages
 from mmcrawl.experiment.measures import area_share, found_after
 from mmcrawl.experiment.truth import truth_of
@@ -34,7 +34,7 @@ def rows(corpora: Path | None) -> Iterator[Row]:
             for _ in range(TIMES if served else 0):
                 assert served is not None
                 with tempfile.TemporaryDirectory() as folder:
-                    focused(arguments(served[1]), served[0], Path(folder))
+                    focused(served[1], served[0], Path(folder))
                     found.append(judged(Path(folder) / "crawl.db"))
         area, recall = map(fmean, zip(*found, strict=True)) if found else (None, None)
         yield Row(f"area, urlrule, {name}", area, bound=BOUND)

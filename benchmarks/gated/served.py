@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from crawl_speed import Run, focused, plain
+from _crawls import Run, focused, plain
 from page_server import Running, running
 
 SPEED_SITE = "insertcredit.test"
@@ -21,11 +20,6 @@ KINDS = {
     "blocks": (False, "bwap"),
     "both": (True, "bwap"),
 }
-
-
-def arguments(keywords: str) -> Namespace:
-    """Return the options of crawl_speed.py."""
-    return Namespace(algo="urlrule", keywords=keywords, concurrency=16, set=[])
 
 
 @contextmanager
@@ -54,11 +48,11 @@ def runs(corpora: Path | None) -> list[dict[str, Run]]:
                 with tempfile.TemporaryDirectory() as place:
                     folder = Path(place)
                     if name == "plain":
-                        done[name] = plain(arguments(words), server, folder)
+                        done[name] = plain(server, folder)
                         continue
                     has_archive, blocks = KINDS[name]
                     uri = f"sqlite:///{folder / 'archive.db'}" if has_archive else "none"
                     options = {"archive": uri, "blocks": blocks}
-                    done[name] = focused(arguments(words), server, folder, **options)
+                    done[name] = focused(words, server, folder, **options)
             rounds.append(done)
     return rounds

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crawl_speed import Run
+from _crawls import Run
 
 from gated.row import Row
 from gated.served import KINDS, runs
