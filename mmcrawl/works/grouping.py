@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, float] = {
     "row": 0.3,
     "file": 0.2,
 }
-"""Worth of a text, by where it is from; chosen on stored sites by benchmarks/works.py of 34d3acde."""
+"""Worth of a text, by where it is from; chosen by benchmarks/works.py of 34d3acde."""
 
 _EMPTY_WORDS = """
     a an and as at audio available by can click clip clips direct download downloads embed embedded
