@@ -20,6 +20,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.comparing.changes import BlockChange
+from mmcrawl.archive.comparing.watching import Watch, watched_blocks
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import Version, Visit
 from mmcrawl.archive.opening import open_archive
@@ -82,7 +84,7 @@ class Pool:
 logger = logging.getLogger(__name__)
 
 # How many are remembered: readers go from one version to the next, and to the next list.
-_PAGES, _TITLES = 8, 10_000
+_PAGES, _PAIRS, _TITLES = 8, 200, 10_000
 _SMALL = 1 << 20  # bytes of a page that is remembered: with its blocks it takes many times as many
 _LARGE = frozenset({"/diff", "/version"})  # they cut whole pages into blocks, which may be large
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
@@ -181,6 +183,7 @@ class Context:
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
         self._small_page = lru_cache(_PAGES)(self._read_page)
+        self._small_pair = lru_cache(_PAIRS)(self._compare)
         self.title = lru_cache(_TITLES)(self._read_title)
         self._ranks = lru_cache(1)(lambda _: _kept(open_ranks, uri))
         self._alike = lru_cache(1)(lambda _: _kept(open_duplicates, uri))
@@ -243,6 +246,14 @@ class Context:
     def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes and blocks, as it is shown and compared."""
         return (self._small_page if version.size < _SMALL else self._read_page)(version)
+
+    def watched(self, old: Version, new: Version, watch: Watch) -> tuple[BlockChange, ...]:
+        """Return what changed of what is watched; of small pages it is remembered."""
+        is_small = max(old.size, new.size) < _SMALL
+        return (self._small_pair if is_small else self._compare)(old, new, watch)
+
+    def _compare(self, old: Version, new: Version, watch: Watch) -> tuple[BlockChange, ...]:
+        return watched_blocks(self.page(old), self.page(new), watch)
 
     def _read_page(self, version: Version) -> ArchivedPage:
         stored = self.archive.page(version)

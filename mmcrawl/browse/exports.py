@@ -103,8 +103,7 @@ class Exports:
             told.append(f"it cannot be packed: {error.strerror or error}")
         with self._lock:
             if key in self._known:  # the collection is there still
-                done = Export(key[1], _packed(target), told[-_MOST_SAID:], is_done=True)
-                self._known[key] = done
+                self._known[key] = Export(key[1], _packed(target), told[-_MOST_SAID:], is_done=True)
 
 
 def _packed(target: Path) -> Path:

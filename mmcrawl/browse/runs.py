@@ -42,6 +42,7 @@ _REST = 10.0  # and so many times as long as reading them took
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
 _RATE_SECONDS = 120.0
 
+_JOBS = "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id DESC"
 _COUNTS = (
     "SELECT count(*) FILTER (WHERE status = 'W'), count(*) FILTER (WHERE status = 'E'),"
     " (SELECT count(*) FROM page WHERE id >= :first AND id < :end),"
@@ -158,7 +159,9 @@ class CrawlWatch:
         path = file_of(self._uri)
         if not path or not Path(path).exists():
             return []
-        return list(_sqlite_crawls(Path(path), self._is_running))[::-1]
+        with reading(Path(path)) as db:
+            jobs = db.execute(_JOBS).fetchall()
+            return [_sqlite_crawl(db, job, self._is_running(job[1])) for job in jobs]
 
     def _shared(self) -> Iterator[CrawlNumbers]:
         from mmcrawl.cluster.views.observing import Observer
@@ -174,15 +177,6 @@ class CrawlWatch:
                     view.pages_per_second,
                     workers=sum(worker.alive is not False for worker in view.workers),
                 )
-
-
-def _sqlite_crawls(path: Path, is_running: Callable[[str], bool]) -> Iterator[CrawlNumbers]:
-    with reading(path) as db:
-        jobs = db.execute(
-            "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id"
-        )
-        for job in jobs.fetchall():
-            yield _sqlite_crawl(db, job, is_running(job[1]))
 
 
 def _sqlite_crawl(db: sqlite3.Connection, job: Sequence[Any], runs: bool) -> CrawlNumbers:
@@ -392,12 +386,6 @@ class CrawlRuns:
             return None
         return {**arguments, "store": self._catalogue.store} if is_whole else None
 
-    def _keep(self, job: str, arguments: Mapping[str, str]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        part = self._folder / f".{job}.json"
-        part.write_text(json.dumps(dict(arguments)), encoding="utf-8")
-        part.replace(self._folder / f"{job}.json")
-
     def _run(self) -> None:
         seen = set[Command]()
         while not self._stopped.wait(_LOOK_SECONDS):
@@ -424,7 +412,10 @@ class CrawlRuns:
                 return job  # it was pressed twice
             if job in running or (running and not is_server(self._catalogue.store)):
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
-            self._keep(job, arguments)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            part = self._folder / f".{job}.json"
+            part.write_text(json.dumps(dict(arguments)), encoding="utf-8")
+            part.replace(self._folder / f"{job}.json")
             log = self._folder / f"{job}.log"
             program = self._prepared() or Command()
             self._programs[job] = program.begin(command, log, "ab", whole=bool(stick))

@@ -1,6 +1,7 @@
 """The page of changes, and its feed."""
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -8,6 +9,7 @@ from lxml import etree, html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import open_archive
+from mmcrawl.browse import context
 from mmcrawl.browse.views import watch as module
 from tests.archive.conftest import lesson
 from tests.browse.catalogue import DAY, LEVER, START, browsing, captures
@@ -92,6 +94,26 @@ def test_a_feed_has_the_changes_of_its_page(client: TestClient) -> None:
     entry = root.find("{*}entry/{*}link").get("href")
     assert entry.startswith("http://127.0.0.1:8000/diff?")
     assert client.get(entry).status_code == 200
+
+
+def test_two_versions_are_compared_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare, compared = context.watched_blocks, []
+
+    def noted(*given: Any) -> Any:
+        compared.append(given)
+        return compare(*given)
+
+    monkeypatch.setattr(context, "watched_blocks", noted)
+    for _ in range(2):
+        assert listed(client, css="h1, p", url=OTHER) == 2 * [OTHER]
+        assert listed(client, css="h2", url=OTHER) == []
+        client.get("/watch.atom", params={"css": "h1, p", "url": OTHER})
+        assert len(compared) == 6
+    monkeypatch.setattr(context, "_SMALL", 1)  # as if these were too large to be kept
+    assert listed(client, css="h1, p", url=OTHER) == 2 * [OTHER]
+    assert len(compared) == 9
 
 
 def test_a_long_list_goes_on(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

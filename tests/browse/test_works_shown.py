@@ -11,7 +11,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options, programs
+from mmcrawl.browse import Context, Options, WorksOfStore, programs
 from mmcrawl.media import folder_of, has_pictures
 from mmcrawl.works import Collections, Work, open_catalogue
 from tests.browse.catalogue import browsing, fill
@@ -335,6 +335,22 @@ def test_what_was_not_described_is_described_by_a_button(tmp_path: Path) -> None
         while context.catalogue.is_describing and time.monotonic() < end:
             time.sleep(0.1)
         assert "could not be described" in client.get("/works").text  # there is no crawl
+
+
+@each("described", [True, False])
+def test_a_list_that_describing_ended_behind_is_shown_again(described, tmp_path, monkeypatch):
+    options = keep_works(tmp_path) if described else Options(store=store_of(tmp_path))
+    read, running = vars(WorksOfStore)["is_there"].fget, [True]
+
+    def reading(catalogue: WorksOfStore) -> bool:
+        running[:] = []
+        return bool(read(catalogue))
+
+    monkeypatch.setattr(WorksOfStore, "is_there", property(reading))
+    monkeypatch.setattr(WorksOfStore, "is_describing", property(lambda _: bool(running)))
+    with browsing(fill(tmp_path), options) as (client, _):
+        assert "data-again" in client.get("/works").text
+        assert "data-again" not in client.get("/works").text
 
 
 def test_an_archive_without_a_crawl_says_so(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import logging
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 from math import inf
@@ -61,7 +62,7 @@ def watched_changes(
     urls: Mapping[str, float],
     watch: Watch,
     *,
-    read: Callable[[Version], ArchivedPage] | None = None,
+    compare: Callable[[Version, Version, Watch], tuple[BlockChange, ...]] | None = None,
     failed: Callable[[str], object] = logger.warning,
     stop: Callable[[float], bool] = lambda _: False,
 ) -> Iterator[WatchedChange]:
@@ -75,31 +76,28 @@ def watched_changes(
         archive: Where the pages are.
         urls: Of the pages, each with when it was visited last, or `inf`.
         watch: What is looked for.
-        read: Returns a version with its bytes and blocks; by default the archive does.
+        compare: Does what :func:`watched_blocks` does of two versions, which never change; by
+            default they are read from the archive.
         failed: Called for versions that cannot be compared.
         stop: Called with the time of a change before versions are compared; True ends the search.
 
     Raises:
         SearchError: the selector cannot be asked of a page.
     """
-    read = read or archive.page
-    last: dict[tuple[str, int], ArchivedPage] = {}
+    read = lru_cache(3)(archive.page)  # what is new in one step is old in another
+    compare = compare or (lambda old, new, watch: watched_blocks(read(old), read(new), watch))
     for time, url, *numbers in _in_order(archive, urls, watch):
         if stop(time):
             return
         try:
-            last = {
-                (url, number): last.get((url, number)) or read(archive.version(url, number))
-                for number in numbers
-            }
-            before, after = (last[url, number] for number in numbers)
-            blocks = tuple(_watched(before, after, watch))
+            before, after = (archive.version(url, number) for number in numbers)
+            blocks = compare(before, after, watch)
         except (StoreError, BlockError) as error:
             between = " to ".join(map(str, numbers))
             failed(f"changes from version {between} of {url} could not be determined: {error}")
             continue
         if blocks:
-            yield WatchedChange(time, before.version, after.version, blocks)
+            yield WatchedChange(time, before, after, blocks)
 
 
 def _in_order(
@@ -126,7 +124,8 @@ def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, in
             yield after.time, before.version or 0, after.version or 0
 
 
-def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[BlockChange]:
+def watched_blocks(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> tuple[BlockChange, ...]:
+    """Return the watched blocks that came, went or changed, each with its words."""
     found = [*word_changes(difference(old, new))]
     if watch.kinds is not None:
         kinds = shown_kinds(old, new, watch.kinds, {change.kind for change in found})
@@ -134,8 +133,7 @@ def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[Blo
     if found and watch.selector is not None:
         before, after = _matched(old, watch.selector), _matched(new, watch.selector)
         found = [c for c in found if _overlaps(c.old, before) or _overlaps(c.new, after)]
-    for change in found:
-        yield replace(change, words=change.words or tuple(_all_words(old, new, change)))
+    return tuple(replace(c, words=c.words or tuple(_all_words(old, new, c))) for c in found)
 
 
 def _matched(page: ArchivedPage, selector: ElementSelector) -> tuple[list[int], list[int]]:

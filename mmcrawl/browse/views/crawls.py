@@ -30,7 +30,6 @@ _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
 _LONGEST_SEEDS = 20_000  # characters
 
-
 _COLUMNS: dict[str, Callable[[MediaPageRecord], object]] = {
     "work.title": lambda page: page.title,
     "media.address": lambda page: page.url,

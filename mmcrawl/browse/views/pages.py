@@ -19,7 +19,6 @@ _NO_HOST = "-"  # stands in addresses for the site of URLs without a host
 _MOST_ROWS = 20_000  # URLs of a site that a table has
 _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
 
-
 _SITE_COLUMNS: dict[str, Callable[[tuple[str, HostStats | None]], object]] = {
     "site": lambda row: row[0],
     "home.pages": lambda row: row[1] and row[1].urls,

@@ -1,6 +1,7 @@
 """What changed lately: a list of changed blocks, and the same as an Atom feed."""
 
 import time
+from functools import lru_cache
 from itertools import islice
 from math import inf
 
@@ -24,14 +25,15 @@ _MOST_SEEN_BLOCKS = 8  # of a change
 _ALL = "all"
 _SHARE_OF_TIME = 0.6  # of what a request may take, after which no more is compared
 _INSTANT = 2e-6  # seconds; as finely as a time is written
+_selector = lru_cache(16)(ElementSelector)  # the same one for the same words: pairs are kept by it
 
 
 def watch_page(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
     changes: list[WatchedChange] = []
-    following, is_late, wrong = None, False, ""
+    following, late, wrong = None, None, ""
     try:
-        changes, following, is_late = _changes(context, arguments, form, _MOST)
+        changes, following, late = _changes(context, arguments, form, _MOST)
     except SearchError as error:
         wrong = str(error)
     return page(
@@ -44,7 +46,7 @@ def watch_page(context: Context, arguments: Arguments) -> Response:
         changes=changes,
         feed="" if wrong else address("/watch.atom", **form),
         until="" if following is None else _written(following + _INSTANT),
-        late=following if is_late else None,
+        late=late,
         wrong=wrong,
     )
 
@@ -64,33 +66,30 @@ def watch_feed(context: Context, arguments: Arguments) -> Response:
 
 def _changes(
     context: Context, arguments: Arguments, form: dict[str, str], most: int
-) -> tuple[list[WatchedChange], float | None, bool]:
-    """Return some changes, the newest first, and of the next the time.
+) -> tuple[list[WatchedChange], float | None, float | None]:
+    """Return some changes, the newest first, and of the next the time, None if these are all.
 
-    That is None if all are; the last says whether there was no time to compare more.
+    The last is that time too if there was no time to compare more.
     """
     since, until = arguments.time("since"), arguments.time("until")
     watch = Watch(
         _kinds(form),
-        ElementSelector(form["css"]) if form["css"] else None,
+        _selector(form["css"]) if form["css"] else None,
         since=-inf if since is None else since,
         until=inf if until is None else until,
     )
     deadline = time.monotonic() + _SHARE_OF_TIME * context.limits.seconds
-    unseen: list[float] = []
+    late = None
 
     def stop(at: float) -> bool:
-        if time.monotonic() > deadline:
-            unseen.append(at)
-        return bool(unseen)
+        nonlocal late
+        late = at if time.monotonic() > deadline else None
+        return late is not None
 
-    found = watched_changes(
-        context.archive, _urls(context, form), watch, read=context.page, stop=stop
-    )
+    urls = _urls(context, form)
+    found = watched_changes(context.archive, urls, watch, compare=context.watched, stop=stop)
     changes = list(islice(found, most + 1))
-    if len(changes) > most:
-        return changes[:most], changes[most].time, False
-    return changes, unseen[0] if unseen else None, bool(unseen)
+    return changes[:most], changes[most].time if len(changes) > most else late, late
 
 
 def _urls(context: Context, form: dict[str, str]) -> dict[str, float]:

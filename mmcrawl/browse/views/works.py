@@ -34,7 +34,6 @@ _LONGEST = 10_000
 _SEPARATORS = re.compile("[,，、;；]")
 _BATCH = 1 << 18  # bytes
 
-
 _COLUMNS: dict[str, Callable[[Entry], object]] = {
     **{f"work.{name}": attrgetter(name) for name in ("title", "kind", "topic", "level")},
     "works.by.language": attrgetter("language"),
@@ -57,8 +56,9 @@ def works_page(
         ticked: The works that were ticked in it.
     """
     catalogue = context.catalogue
+    again = 5 if catalogue.is_describing else 0  # asked first: what it writes at its end is read
     if not catalogue.is_there:
-        return page(arguments, "works_missing", catalogue=catalogue)
+        return page(arguments, "works_missing", catalogue=catalogue, again=again)
     wanted = asked(arguments)
     if wants_table(arguments):
         return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
@@ -79,6 +79,7 @@ def works_page(
         facets=facets_of(counts, given),
         part=part,
         catalogue=catalogue,
+        again=again,
     )
 
 
