@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -122,7 +122,7 @@ class _Provider:
 
     revision: int
     index: WorkIndex
-    works: Callable[[Sequence[str]], list[Work]]
+    works: Callable[[Sequence[str]], Iterable[Work]]
 
     def answer(self, verb: str, given: Mapping[str, str]) -> dict[str, Any]:
         """Return what the template says of a request. Raises _Refusal."""

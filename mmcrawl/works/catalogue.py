@@ -114,6 +114,7 @@ _CONTENTS = Contents(
     instead="another one with -s MMCRAWL_MEDIA=FOLDER",
     damaged="run `scrapy works describe` again, or restore it from a copy",
 )
+_AT_ONCE = 100  # works that are read together
 _STATE = "works"
 _NOTHING: Document = {"number": 0, "revision": 0}
 
@@ -265,21 +266,21 @@ class Catalogue:
 
     def find(self, id_: str) -> Work:
         """Return a work by its id, also a hidden one."""
-        said = self._store.get(CORRECTIONS, [id_])
-        work = self.find_with(id_, {one: document["record"] for one, document in said.items()})
-        if work is None:
+        said, row = self._store.get(CORRECTIONS, [id_]), self.row(id_)
+        if row is None:
             raise _no_work(id_)
-        return work
+        return corrected(Work.from_plain(row), said[id_]["record"] if id_ in said else {})
 
-    def works_of(self, ids: Iterable[str]) -> list[Work]:
-        """Return the works of some ids that exist, also hidden ones."""
+    def works_of(self, ids: Sequence[str]) -> Iterator[Work]:
+        """Yield the works of some ids that exist, also hidden ones."""
         corrections = self.corrections()
-        return [work for id_ in ids if (work := self.find_with(id_, corrections)) is not None]
-
-    def find_with(self, id_: str, corrections: Mapping[str, Record]) -> Work | None:
-        """Return a work by its id, given what `corrections` returned; None if there is none."""
-        row = self.row(id_)
-        return None if row is None else corrected(Work.from_plain(row), corrections.get(id_, {}))
+        for start in range(0, len(ids), _AT_ONCE):
+            number = self.number()  # asked again: works may be described anew meanwhile
+            keys = {id_: _key(id_, number) for id_ in ids[start : start + _AT_ONCE]}
+            found = self._store.get("work", [*keys.values()])
+            for id_, key in keys.items():
+                if key in found:
+                    yield corrected(Work.from_plain(_found(found[key])), corrections.get(id_, {}))
 
     def corrections(self) -> dict[str, Record]:
         return self.records(CORRECTIONS)

@@ -88,11 +88,10 @@ class Collections:
 
     def works(self, collection: Collection) -> Iterator[Work]:
         """Yield its works as they are now, with what is said of them there, in their order."""
-        corrections = self.catalogue.corrections()
-        for member in collection.members:
-            work = self.catalogue.find_with(member.work, corrections)
-            if work is not None:
-                yield replace(work, tags=member.tags, note=member.note, rating=member.rating)
+        members = {member.work: member for member in collection.members}
+        for work in self.catalogue.works_of([*members]):
+            said = members[work.id]
+            yield replace(work, tags=said.tags, note=said.note, rating=said.rating)
 
     def create(self, name: str, works: Iterable[str] = ()) -> str:
         """Create a collection of some works; return its id."""
