@@ -10,11 +10,7 @@ import pytest
 from mmcrawl.crawl import CrawlJob, FetchedPage, read_rules, rules_text
 from mmcrawl.frontier import NewLink, SqliteStore, Status, open_store
 from mmcrawl.page import parse_page
-from mmcrawl.scoring import (
-    PinnedRule,
-    PinnedRules,
-    algorithm_names,
-)
+from mmcrawl.scoring import PinnedRule, PinnedRules, algorithm_names
 from tests.jobs import job_of
 from tests.tables import each
 

@@ -3,14 +3,11 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from scrapy.settings import Settings
 
 from mmcrawl.crawl import DEMO_TOPIC, FocusedParams
 from mmcrawl.crawl import explain_arguments as explain
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
-from mmcrawl.settings import value_of
-from mmcrawl.spiders import FocusedSpider
 from tests.tables import each
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
@@ -124,12 +121,6 @@ def test_a_path_that_is_no_stored_web_is_told(make, told, tmp_path):
     assert told in sentence
 
 
-def test_equal_arguments_make_the_same_job() -> None:
-    one = FocusedParams(**SEEDED, media="swf,audio")
-    other = FocusedParams(**SEEDED, media="audio,animation", algo="urlrule", lift="0.3")
-    assert one.job_name == other.job_name
-
-
 @each(
     "other",
     [
@@ -197,7 +188,9 @@ def test_a_crawl_goes_on_with_a_parameter_spelt_otherwise(tmp_path: Path) -> Non
         opened.job("mine", FocusedParams(**SEEDED, alpha="0.5").identity())
 
 
-@each("limit", [{"max_pages": "3"}, {"store": "a.db"}, {"_job": "6487ec7994"}])
+@each(
+    "limit", [{"max_pages": "3"}, {"store": "a.db"}, {"links": "related"}, {"_job": "6487ec7994"}]
+)
 def test_limits_and_places_leave_the_job_the_same(limit: dict[str, str]) -> None:
     assert FocusedParams(**SEEDED).identity() == FocusedParams(**SEEDED, **limit).identity()
 
@@ -208,22 +201,3 @@ def test_a_made_name_of_a_job_can_be_given_back(topic, tmp_path, monkeypatch):
     (tmp_path / "my words (2).txt").write_text("光学\noptics\n")
     name = FocusedParams(seeds="http://a.test/", topic=topic).job_name
     assert FocusedParams(job=name).job_name == name
-
-
-def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
-    schema = FocusedSpider.get_param_schema(normalize=True)
-    known = "algo topic keywords seeds job media max_pages max_layer max_depth sites store"
-    known += " archive web rules expand links download max_media discover cdx render max_rendered"
-    known += " workers requisites"
-    assert set(schema["properties"]) == set(known.split())
-    assert all(entry["description"] for entry in schema["properties"].values())
-    assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]
-    assert schema["properties"]["max_pages"]["minimum"] == 0
-    assert "required" not in schema
-
-
-def test_a_threshold_between_0_and_1_is_taken() -> None:
-    assert (
-        value_of(Settings({"MMCRAWL_TOPIC_THRESHOLD": "0.25"}), "MMCRAWL_TOPIC_THRESHOLD") == 0.25
-    )
-    assert value_of(Settings(), "MMCRAWL_TOPIC_THRESHOLD") == 0.5

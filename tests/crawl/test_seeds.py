@@ -113,15 +113,3 @@ def test_every_bad_line_is_told(seed_file: Path) -> None:
     assert lines[1].startswith("line 3: unknown topic 'astrology'; ")
     assert lines[2] == "line 4: 'ftp://c.test/' is no URL; write it as http://host/path"
     assert len(lines) == 3
-
-
-@pytest.mark.parametrize(("bad", "lines"), [(20, 20), (21, 21), (500, 21)])
-def test_no_more_than_twenty_bad_lines_are_told(bad: int, lines: int, seed_file: Path) -> None:
-    seed_file.write_text("http://good.test/\n" + "http://[\n" * bad)
-    with pytest.raises(SeedError) as caught:
-        read_seeds(str(seed_file))
-    told = str(caught.value).splitlines()
-    assert len(told) == lines
-    assert told[19].startswith(f"{seed_file}, line 21: ")
-    if bad > 20:
-        assert told[20] == f"{bad - 20} more lines of {seed_file} are wrong"

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from mmcrawl.archive import Archive, open_archive
+from mmcrawl.frontier import canonical
 from mmcrawl.store import child_process
 from tests import serving
-from tests.programs import run
+from tests.programs import run, typed
 from tests.serving import Answer
 from tests.warm import python, starts_warm
 
@@ -139,6 +140,16 @@ class Outcome:
         place = self.store.with_name(f"{self.store.stem}-archive.db")
         return open_archive(f"sqlite:///{place}", read_only=True)
 
+    @property
+    def crawled(self) -> set[str]:
+        """The addresses of the pages whose links count as crawled."""
+        return {canonical(url) for (url,) in self._rows("SELECT url FROM page")}
+
+    @property
+    def archived(self) -> set[str]:
+        with self.archive as archive:
+            return {canonical(url) for url in archive.urls()}
+
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         db = sqlite3.connect(self.store)
         try:
@@ -150,6 +161,29 @@ class Outcome:
 def links(*hrefs: str) -> str:
     """A page that links to these."""
     return "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
+
+
+def crawl_for_levers(folder: Path, *urls: str, **arguments: str) -> tuple[Any, dict[str, Any]]:
+    """Crawl from seeds as a person does; return the finished process and the media found.
+
+    The media are told by page, all by their paths: path → kind and text. Arguments in capitals are
+    settings.
+    """
+    (folder / "seeds.txt").write_text("".join(f"{url}\n" for url in urls))
+    given = {"keywords": "lever", "seeds": "seeds.txt", "store": "c.db", "discover": ""} | arguments
+    given |= {"AUTOTHROTTLE_ENABLED": "0", "DOWNLOAD_DELAY": "0"}
+    words = [w for k, v in given.items() for w in ("-s" if k.isupper() else "-a", f"{k}={v}")]
+    said = typed("crawl", "focused", *words, "-O", "found.jsonl", folder=folder)
+    assert "Traceback" not in said.stderr
+    rows = [json.loads(line) for line in (folder / "found.jsonl").read_text().splitlines()]
+
+    def path(url: str) -> str:
+        return "/" + url.split("/", 3)[3]
+
+    return said, {
+        path(row["url"]): {path(one["url"]): (one["kind"], one["text"]) for one in row["media"]}
+        for row in rows
+    }
 
 
 class Tools:

@@ -1,13 +1,11 @@
 """A medium is what the answer says, whatever its address is; the page and anchor that lead to it
 are told, and no more than its first bytes are read."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from tests.programs import typed
+from tests.engine.conftest import crawl_for_levers
 from tests.serving import Answer, Request, Server
-from tests.tables import each
 
 MP4 = b"\x00\x00\x00\x20ftypisom" + bytes(range(256)) * 8
 LARGE = 150_000_000
@@ -66,8 +64,7 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@each("kinds", ["audio,video", "audio"])
-def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None:
+def test_media_are_found_by_what_answers_say(tmp_path: Path) -> None:
     sent = 0
 
     def answer(request: Request) -> Answer | None:
@@ -91,33 +88,11 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
         return FAR.get(request.path, Answer(status=404))
 
     with Server(answer_far, "127.0.0.2") as far, Server(answer) as site:
-        seeds = tmp_path / "seeds.txt"
-        paths = ("/", "/film.mp4", "/seed.php?id=9", "/other")
-        seeds.write_text("".join(f"{site.url(path)}\n" for path in paths))
-        said = typed(
-            "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
-            "-a", f"media={kinds}", "-O", "found.jsonl", "-a", "discover=",
-            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0",
-            "-s", "MMCRAWL_PRIVATE_NETWORKS=1", folder=tmp_path,
-        )  # fmt: skip
+        seeds = map(site.url, ("/", "/film.mp4", "/seed.php?id=9", "/other"))
+        more = {"media": "audio,video", "MMCRAWL_PRIVATE_NETWORKS": "1"}
+        said, found = crawl_for_levers(tmp_path, *seeds, **more)
     assert said.returncode == 0, said.stderr
-    assert "Traceback" not in said.stderr
     assert "cannot decode" not in said.stderr
-    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
-    found = {
-        row["url"].removeprefix(site.origin): {
-            medium["url"].removeprefix(site.origin).removeprefix(far.origin): (
-                medium["kind"],
-                medium["text"],
-            )
-            for medium in row["media"]
-        }
-        for row in rows
-    }
-    sound = {"/get?id=3": ("audio", "by its name")}
-    if kinds == "audio":
-        assert found == {"/": sound}
-        return
     assert sorted(far.asked) == sorted([*FAR, "/robots.txt"])
     films = {
         f"/{path}": ("video", LINKS[path])
@@ -126,7 +101,7 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
     assert found == {
         "/": {
             **films,
-            **sound,
+            "/get?id=3": ("audio", "by its name"),
             "/films/7": ("video", "it moves"),
             "/far.mp4": ("video", LINKS["go.php?id=3"]),
             "/far/4": ("video", LINKS["go.php?id=4"]),
@@ -141,18 +116,14 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
 
 def test_seeds_that_are_films_are_on_topic_whatever_that_takes(tmp_path: Path) -> None:
     with Server(lambda request: ANSWERS.get(request.path, Answer(status=404))) as site:
-        seeds = tmp_path / "seeds.txt"
-        seeds.write_text(site.url("/seed.php?id=9") + "\n" + site.url("/view.php?id=7") + "\n")
-        said = typed(
-            "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
-            "-O", "found.jsonl", "-a", "discover=", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.9",
-            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
-        )  # fmt: skip
+        seeds = map(site.url, ("/seed.php?id=9", "/view.php?id=7"))
+        said, found = crawl_for_levers(tmp_path, *seeds, MMCRAWL_TOPIC_THRESHOLD="0.9")
     assert said.returncode == 0, said.stderr
     assert "Nothing was found" not in said.stderr
-    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
-    films = {site.url("/seed.php?id=9"), site.url("/films/7")}
-    assert {row["url"] for row in rows} == {row["media"][0]["url"] for row in rows} == films
+    assert {page: [*media] for page, media in found.items()} == {
+        "/seed.php?id=9": ["/seed.php?id=9"],
+        "/films/7": ["/films/7"],
+    }
 
 
 NEXT = """

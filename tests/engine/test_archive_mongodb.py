@@ -17,8 +17,8 @@ from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
 from tests.databases import OwnServer, database_uri, own_server
+from tests.programs import started
 from tests.waiting import HANG
-from tests.warm import python
 
 pytestmark = pytest.mark.processes
 database = database_uri
@@ -33,23 +33,14 @@ class Crawls:
     """Runs of `scrapy crawl` in a folder of their own, with one store and one archive."""
 
     def __init__(self, tools: Any, archive: str) -> None:
-        self._tools = tools
         self.folder: Path = tools.folder()
         self.archive = archive
         self.store = self.folder / "crawl.db"
 
     def start(self, spider: str, *args: str, **settings: object) -> subprocess.Popen[str]:
-        command = [python(), "-m", "scrapy", "crawl", spider, "-a", f"archive={self.archive}"]
-        command += [word for arg in args for word in ("-a", arg)]
-        command += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env={**self._tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-        )
+        words = [w for arg in (f"archive={self.archive}", *args) for w in ("-a", arg)]
+        words += [w for name, value in settings.items() for w in ("-s", f"{name}={value}")]
+        return started("crawl", spider, *words, folder=self.folder, stdout=subprocess.DEVNULL)
 
     def focused(self, pages: int, **settings: object) -> subprocess.Popen[str]:
         store = f"store=sqlite:///{self.store}"
@@ -75,8 +66,8 @@ def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
 
 def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database: str) -> None:
     crawls = Crawls(tools, database)
-    said = end_of(crawls.focused(30))
-    assert "archived 30 new versions" in said
+    said = end_of(crawls.focused(15))
+    assert "archived 15 new versions" in said
     assert crawls.archived() == crawls.crawled()
     web = open_web("demo")
     with open_archive(database, read_only=True) as archive:
@@ -85,10 +76,10 @@ def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database:
             assert archive.rebuild(version).body == answer.body
         assert archive.check().clean
     assert "Nothing is due." in end_of(crawls.start("revisit", "web=demo"))
-    said = end_of(crawls.start("revisit", "web=demo", "at=2100-01-01", "limit=7"))
-    assert "due 30 visited 7 new versions 0 unchanged 7" in said
+    said = end_of(crawls.start("revisit", "web=demo", "at=2100-01-01", "limit=4"))
+    assert "due 15 visited 4 new versions 0 unchanged 4" in said
     with open_archive(database, read_only=True) as archive:
-        assert archive.stats().visits == 37
+        assert archive.stats().visits == 19
         assert archive.check().clean
 
 
@@ -111,14 +102,14 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     tools: Any, server: OwnServer
 ) -> None:
     uri = f"{server.address}/pages"
-    crawls = Crawls(tools, f"{uri}?serverSelectionTimeoutMS=500")
+    crawls = Crawls(tools, f"{uri}?serverSelectionTimeoutMS=2000")
 
-    with crawls.focused(40, **SLOW) as crawl:  # a short stop, and a halt
+    with crawls.focused(24, **SLOW) as crawl:  # a short stop, and a halt
         wait_for_versions(server, 5, crawl)
         server.kill()
         sleep(1)
         server.start()
-        wait_for_versions(server, 15, crawl)
+        wait_for_versions(server, 12, crawl)
         server.signal(signal.SIGSTOP)
         sleep(1)
         server.signal(signal.SIGCONT)
@@ -127,10 +118,10 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     assert "trying again in" in said
     assert "Stopped at max_pages" in said
     assert crawls.archived() == crawls.crawled()
-    assert len(crawls.crawled()) == 40
+    assert len(crawls.crawled()) == 24
 
-    with crawls.focused(80, **SLOW) as crawl:  # a long stop
-        wait_for_versions(server, 55, crawl)  # enough to suggest words, if it had them
+    with crawls.focused(60, **SLOW) as crawl:  # a long stop
+        wait_for_versions(server, 30, crawl)
         server.kill()
         said = end_of(crawl, 1)
     assert said.count("ERROR: archive") == 1
@@ -139,10 +130,10 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     )
     server.start()
     assert crawls.crawled() <= crawls.archived()
-    assert 40 <= len(crawls.crawled()) < 80
+    assert 24 <= len(crawls.crawled()) < 60
 
-    assert "Stopped at max_pages" in end_of(crawls.focused(80))
-    assert len(crawls.crawled()) == 80
+    assert "Stopped at max_pages" in end_of(crawls.focused(60))
+    assert len(crawls.crawled()) == 60
     assert crawls.crawled() <= crawls.archived()
     with open_archive(uri) as archive:
         assert archive.check().faults == ()

@@ -2,12 +2,10 @@
 
 import random
 import signal
-import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import closing
 from pathlib import Path
 from time import sleep, time
 from types import SimpleNamespace
@@ -38,59 +36,80 @@ from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
-# A spider whose archive, written by its own process, can be told how to behave by CHANGE.
-SPIDER = """
-from threading import Lock
+# A spider whose archive, written by the crawl's own process, has a FAULT that a setting names.
+FAULTY = f"""
+from threading import Event
 from time import sleep
 
 import mmcrawl.archive.storing.intake as intake
 import mmcrawl.pipelines.archive
-from mmcrawl.archive import Archive
-from mmcrawl.errors import StoreError
+from mmcrawl.archive import Archive, open_archive
 from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.errors import StoreError
 from mmcrawl.spiders.focused import FocusedSpider
 
-store_many, crawled = Archive.store_many, CrawlJob.crawled
-archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
+store_many, crawled, commit = Archive.store_many, CrawlJob.crawled, CrawlJob.commit
+state = {{}}
 intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
 mmcrawl.pipelines.archive.has_another_core = lambda: False
 
 class Spider(FocusedSpider):
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
-        state.update(calls=0, stored=0, crawler=crawler)
+        state.update(calls=0, stored=0, crawler=crawler, learnt=Event())
         return super().from_crawler(crawler, *args, **kwargs)
 
-    CHANGE
+def faulty(archive, captures, **options):
+    captures, crawler = list(captures), state["crawler"]
+    fault = crawler.settings["FAULT"]
+    state["calls"] += 1
+    if fault == "full" and state["calls"] > 2:
+        raise StoreError("archive x cannot be written (database or disk is full); make room")
+    if fault == "choking" and any(capture.url.endswith("/3") for capture in captures):
+        raise RecursionError("too deep")
+    if fault == "late":
+        seen.append(state["learnt"].wait({HANG}))
+    if fault == "slow":
+        seen.append(crawler.stats.get_value("downloader/response_count") - state["stored"])
+        sleep(0.02 * len(captures))
+        state["stored"] += len(captures)
+    return store_many(archive, captures, **options)
+
+def learns(job, *args, **kwargs):
+    state["learnt"].set()
+    return crawled(job, *args, **kwargs)
+
+def watched(job):
+    pages = {{url for (url,) in job.store.db.execute("SELECT url FROM page")}}
+    if pages and state["crawler"].settings["FAULT"] == "late":
+        with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
+            seen.append(pages <= {{*archive.urls()}})
+    commit(job)
+
+Archive.store_many, CrawlJob.crawled, CrawlJob.commit = faulty, learns, watched
 """
 
 
-def spider(change: str) -> str:
-    return SPIDER.replace("    CHANGE", "") + change
+def test_every_page_is_archived_as_received_relevant_or_not(tools: Any) -> None:
+    server = tools.serve()
+    asked: list[float] = []
+    slow = 2.0  # longer than a busy machine takes to send a request
 
+    def page(visit: Any) -> Any:
+        asked.append(time())
+        sleep(slow)
+        return tools.Answer(tools.links(*bodies), headers={"ETag": '"1"', "X-Thing": "a; b"})
 
-def crawled(outcome: Any) -> set[str]:
-    """The addresses of the pages whose links count as crawled."""
-    with closing(sqlite3.connect(f"file:{outcome.store}?mode=ro", uri=True)) as db:
-        return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
-
-
-def archived(outcome: Any) -> set[str]:
-    with outcome.archive as archive:
-        return {canonical(url) for url in archive.urls()}
-
-
-@pytest.fixture(scope="module")
-def demo(tools: Any) -> Any:
-    """A crawl of the demo web, of all its hosts."""
-    return tools.crawl({"web": "demo", "keywords": "光学", "max_pages": 60})[0]
-
-
-def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
+    plain = tools.Answer("words", headers={"Content-Type": "text/plain"})
+    bodies = {"/empty": "", "/plain": plain, "/cut": "<html lang=", "/nul": "\0" * 10_000}
+    server.pages = {"/": page} | bodies
+    begun = time()
+    demo, odd = tools.crawl(
+        {"web": "demo", "keywords": "光学", "max_pages": 40}, {"seeds": server.url()}
+    )
     web = open_web("demo")
-    pages = crawled(demo)
-    assert len(pages) == 60
-    assert archived(demo) == pages
+    assert len(demo.crawled) == 40
+    assert demo.archived == demo.crawled
     encodings = set()
     with demo.archive as archive:
         for version in archive.all_versions():
@@ -102,145 +121,95 @@ def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
         assert archive.check().clean
         stats = archive.stats()
     assert {"utf-8", "gb18030"} <= encodings
-    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == 60
+    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == 40
     assert demo.stats["mmcrawl/archive/bytes"] == stats.raw_bytes
     assert 0 < demo.stats["mmcrawl/archive/new_bytes"] <= stats.raw_bytes
     assert "mmcrawl/archive/unchanged" not in demo.stats
 
-
-def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
-    server = tools.serve()
-    asked: list[float] = []
-    slow = 2.0  # longer than a busy machine takes to send a request
-
-    def page(visit: Any) -> Any:
-        asked.append(time())
-        sleep(slow)
-        return tools.Answer("<p>page</p>", headers={"ETag": '"1"', "X-Thing": "a; b"})
-
-    server.pages = {"/": page}
-    begun = time()
-    [outcome] = tools.crawl({"seeds": server.url()})
-    with outcome.archive as archive:
+    with odd.archive as archive:
+        kept = {v.url.rpartition("/")[2]: archive.rebuild(v).body for v in archive.all_versions()}
+        assert archive.check().clean
         version = archive.get(server.url())
-    names = [name for name, _ in version.headers]
-    assert version.header("etag") == '"1"'
-    assert version.header("x-thing") == "a; b"
-    assert "Content-Type" in names
+    del kept[""]
+    wanted = {"empty": "", "plain": "words", "cut": "<html lang=", "nul": "\0" * 10_000}
+    assert kept == {name: body.encode() for name, body in wanted.items()}
+    assert (version.header("etag"), version.header("x-thing")) == ('"1"', "a; b")
     assert version.header("date")
     assert begun < version.time < asked[0] + slow  # and so not the time of the answer
 
 
-def test_an_archive_can_be_named_or_left_out(tools: Any) -> None:
+def test_an_archive_can_be_named_or_left_out_and_must_open(tools: Any) -> None:
     server, place = tools.serve(), tools.folder()
     server.pages = {"/": "<p>page</p>"}
-    named, off, argument, setting_off = (place / f"{name}.db" for name in "abcd")
+    named, off, argument, setting_off, broken = (place / f"{name}.db" for name in "abcde")
     seed = {"seeds": server.url()}
-    tools.crawl(
+    (place / "e-archive.db").write_bytes(b"no database at all" * 100)
+    *_, ill = tools.crawl(
         seed | {"store": str(named), "settings": {"MMCRAWL_ARCHIVE": f"sqlite:///{place}/x.db"}},
         seed | {"store": str(off), "archive": "none"},
         seed | {"store": str(argument), "archive": f"{place}/y.db"},
         seed | {"store": str(setting_off), "settings": {"MMCRAWL_ARCHIVE": ""}},
         seed | {"store": "memory:"},
+        seed | {"store": str(broken)},
     )
-    files = {path.name for path in place.glob("*.db")}
+    files = {path.name for path in place.glob("*.db")} - {"e.db", "e-archive.db"}
     assert files == {"a.db", "b.db", "c.db", "d.db", "x.db", "y.db"}
     for name in ("x", "y"):
         with open_archive(f"sqlite:///{place / name}.db", read_only=True) as archive:
             assert list(archive.urls()) == [server.url()]
-
-
-EARLY = """
-from threading import Event
-
-from mmcrawl.archive import open_archive
-
-commit, learnt = CrawlJob.commit, Event()
-
-def learns(job, *args, **kwargs):
-    learnt.set()
-    return crawled(job, *args, **kwargs)
-
-def late(archive, captures, **options):
-    seen.append(learnt.wait(HANG))
-    return store_many(archive, captures, **options)
-
-def watched(job):
-    pages = {url for (url,) in job.store.db.execute("SELECT url FROM page")}
-    if pages:
-        with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
-            seen.append(pages <= {*archive.urls()})
-    commit(job)
-
-Archive.store_many, CrawlJob.crawled, CrawlJob.commit = late, learns, watched
-"""
-
-
-def test_a_page_is_learnt_from_while_it_is_stored_and_counts_as_crawled_when_it_is(
-    tools: Any,
-) -> None:
-    server = tools.serve()
-    server.pages = {"/": tools.links(*(f"/{n}" for n in range(130)))}
-    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(130)}
-    early = spider(EARLY.replace("HANG", f"{HANG}"))
-    [outcome] = tools.crawl({"seeds": server.url("/")}, spider=early)
-    assert len(archived(outcome)) == 131
-    assert len(outcome.seen) > 3
-    assert all(outcome.seen)
-
-
-SLOW = """
-def slow(archive, captures, **options):
-    captures = list(captures)
-    fetched = state["crawler"].stats.get_value("downloader/response_count")
-    seen.append(fetched - state["stored"])
-    sleep(0.02 * len(captures))
-    state["stored"] += len(captures)
-    return store_many(archive, captures, **options)
-
-Archive.store_many = slow
-"""
-
-
-def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
-    server, size, pages, most = tools.serve(), 20_000, 60, 200_000
-    dice = random.Random(1)
-    server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
-    for n in range(pages):
-        server.pages[f"/{n}"] = f"<p>{dice.randbytes(size // 2).hex()}</p>"
-    settings = {"SCRAPER_SLOT_MAX_ACTIVE_SIZE": most}
-    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(SLOW), settings=settings)
-    assert outcome.finished
-    assert len(archived(outcome)) == len(crawled(outcome)) == pages + 1
-    concurrent = 8  # requests under way when the scraper is full
-    assert max(outcome.seen) <= 2 * (most // size + 1) + concurrent
-
-
-FAILING = """
-def failing(archive, captures, **options):
-    state["calls"] += 1
-    if state["calls"] > 2 and not state["crawler"].settings.getbool("WELL"):
-        raise StoreError("archive x cannot be written (database or disk is full); make room")
-    return store_many(archive, captures, **options)
-
-Archive.store_many = failing
-"""
+    assert ill.stats["finish_reason"] == "store_error"
+    assert "e-archive.db is not an archive of mmcrawl" in ill.stats["mmcrawl/store_error"]
+    assert len(server.asked) == 5  # once in each of the others
 
 
 def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(tools):
     server, store = tools.chain(25), tools.folder() / "crawl.db"
     crawl = {"seeds": server.url("/0"), "store": str(store)}
-    ill, well = tools.crawl(crawl, crawl | {"settings": {"WELL": True}}, spider=spider(FAILING))
+    full = crawl | {"settings": {"FAULT": "full"}}
+    choking = {"seeds": server.url("/0"), "settings": {"FAULT": "choking"}}
+    ill, well, one_page = tools.crawl(full, crawl, choking, spider=FAULTY)
     assert ill.stats["finish_reason"] == "store_error"
     assert ill.stats["mmcrawl/store_error"].startswith("archive x cannot be written")
     assert ill.log.count("ERROR: archive x cannot be written") == 1
     assert "trying again" in ill.log
     assert well.stats["finish_reason"] == "finished"
     assert well.stats["mmcrawl/archive/pages"] >= 20  # most were still to be fetched
-    assert archived(well) == crawled(well) == {server.url(f"/{n}") for n in range(25)}
+    everything = {server.url(f"/{n}") for n in range(25)}
+    assert well.archived == well.crawled == everything
+    # A page that cannot be stored ends in error, and the others go on.
+    assert one_page.finished
+    assert one_page.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
+    assert one_page.archived == one_page.crawled == everything - {server.url("/3")}
+    assert one_page.stats["mmcrawl/archive/failed"] == 1
 
 
+def test_a_page_is_learnt_from_while_it_is_stored_and_a_slow_archive_slows_the_crawl(
+    tools: Any,
+) -> None:
+    server, size, pages, most = tools.serve(), 20_000, 60, 200_000
+    dice = random.Random(1)
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
+    for n in range(pages):
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(size // 2).hex()}</p>"
+    seed = {"seeds": server.url()}
+    late, slow = tools.crawl(
+        seed | {"settings": {"FAULT": "late"}},
+        seed | {"settings": {"FAULT": "slow", "SCRAPER_SLOT_MAX_ACTIVE_SIZE": most}},
+        spider=FAULTY,
+    )
+    for outcome in (late, slow):
+        assert outcome.finished
+        assert len(outcome.archived) == len(outcome.crawled) == pages + 1
+    assert len(late.seen) > 2
+    assert all(late.seen)  # and counts as crawled when it is stored
+    concurrent = 8  # requests under way when the scraper is full
+    assert max(slow.seen) <= 2 * (most // size + 1) + concurrent
+
+
+# Without another core the crawl's own process writes; with one all else is done before the disk is
+# full, so long does the first page take.
 FULL = """
+import os
 import resource
 import signal
 from time import sleep
@@ -250,41 +219,12 @@ from mmcrawl.archive.storing.intake import Intake
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 put = Intake._store_patiently
-Intake._store_patiently = lambda *group: (sleep(SECONDS), put(*group))[1]
+Intake._store_patiently = lambda *group: (sleep(float(os.environ["SECONDS"])), put(*group))[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, resource.RLIM_INFINITY))
-mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
+mmcrawl.pipelines.archive.has_another_core = lambda: os.environ["CORES"] == "2"
 """
-
-
-# The last row: all else is done before the disk is full.
-@each("cores,seconds", [(1, 0), (2, 2)])
-def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores, seconds):
-    server, dice = tools.serve(), random.Random(2)
-    server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
-    for n in range(20):
-        server.pages[f"/{n}"] = f"<p>{n}</p><!--{dice.randbytes(100_000).hex()}-->"
-    crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
-    spider = FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}")
-    [full] = tools.crawl(crawl, spider=spider)
-    assert full.stats["finish_reason"] == "store_error"
-    assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
-    assert full.log.count("ERROR") == 1
-    assert "Traceback" not in full.log
-    assert crawled(full) <= archived(full)
-    assert len(crawled(full)) < 21
-    [roomy] = tools.crawl(crawl)
-    assert roomy.stats["finish_reason"] == "finished"
-    assert (
-        archived(full)
-        == crawled(full)
-        == {canonical(server.url())} | {server.url(f"/{n}") for n in range(20)}
-    )
-    with full.archive as archive:
-        assert archive.check().clean
-
-
-DESERTED = """
+KILLED = """
 import os
 import signal
 
@@ -303,65 +243,35 @@ writer_process.ProcessStore.store = deserted
 """
 
 
-def test_a_writer_that_is_killed_stops_the_crawl_and_the_next_one_goes_on(tools: Any) -> None:
-    server = tools.chain(25)
-    crawl = {"seeds": server.url("/0"), "store": str(tools.folder() / "crawl.db")}
-    [ill] = tools.crawl(crawl, spider=DESERTED)
-    assert ill.stats["finish_reason"] == "store_error"
-    assert "ended unexpectedly (exit status -9)" in ill.stats["mmcrawl/store_error"]
-    assert ill.log.count("ERROR") == 1
-    assert "Traceback" not in ill.log
-    assert crawled(ill) <= archived(ill)
-    [well] = tools.crawl(crawl)
-    assert well.finished
-    assert archived(ill) == crawled(ill) == {server.url(f"/{n}") for n in range(25)}
-
-
-CHOKING = """
-def choking(archive, captures, **options):
-    captures = list(captures)
-    if any(capture.url.endswith("/3") for capture in captures):
-        raise RecursionError("too deep")
-    return store_many(archive, captures, **options)
-
-Archive.store_many = choking
-"""
-
-
-def test_a_page_that_cannot_be_stored_ends_in_error_and_the_others_go_on(tools: Any) -> None:
-    server = tools.serve()
-    server.pages = {"/": tools.links(*(f"/{n}" for n in range(8)))}
-    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(8)}
-    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(CHOKING))
-    assert outcome.finished
-    assert outcome.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
-    assert len(archived(outcome)) == len(crawled(outcome)) == 8
-    assert outcome.stats["mmcrawl/archive/failed"] == 1
-
-
-def test_empty_plain_and_odd_bodies_are_archived_as_they_are(tools: Any) -> None:
-    server = tools.serve()
-    plain = tools.Answer("words", headers={"Content-Type": "text/plain"})
-    bodies = {"/empty": "", "/plain": plain, "/cut": "<html lang=", "/nul": "\0" * 10_000}
-    server.pages = {"/": tools.links(*bodies)} | bodies
-    [outcome] = tools.crawl({"seeds": server.url()})
-    assert outcome.finished
-    with outcome.archive as archive:
-        stored = {v.url.rpartition("/")[2]: archive.rebuild(v).body for v in archive.all_versions()}
-        assert archive.check().clean
-    del stored[""]
-    wanted = {"empty": "", "plain": "words", "cut": "<html lang=", "nul": "\0" * 10_000}
-    assert stored == {name: body.encode() for name, body in wanted.items()}
-
-
-def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: Any) -> None:
-    server, store = tools.serve(), tools.folder() / "crawl.db"
-    server.pages = {"/": "<p>page</p>"}
-    store.with_name("crawl-archive.db").write_bytes(b"no database at all" * 100)
-    [outcome] = tools.crawl({"seeds": server.url(), "store": str(store)})
-    assert outcome.stats["finish_reason"] == "store_error"
-    assert "crawl-archive.db is not an archive of mmcrawl" in outcome.stats["mmcrawl/store_error"]
-    assert server.asked == []
+def test_a_full_disk_or_a_killed_writer_stops_the_crawl_which_goes_on_later(tools: Any) -> None:
+    server, dice, folder = tools.serve(), random.Random(2), tools.folder()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
+    for n in range(20):
+        server.pages[f"/{n}"] = f"<p>{n}</p><!--{dice.randbytes(60_000).hex()}-->"
+    one_core, two_cores, deserted = (
+        {"seeds": server.url(), "store": str(folder / f"{name}.db")} for name in "123"
+    )
+    ill = tools.crawl(
+        one_core | {"environ": {"CORES": "1", "SECONDS": "0"}},
+        two_cores | {"environ": {"CORES": "2", "SECONDS": "1"}},
+        spider=FULL,
+    )
+    for full in ill:
+        assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
+    ill += tools.crawl(deserted, spider=KILLED)
+    assert "ended unexpectedly (exit status -9)" in ill[-1].stats["mmcrawl/store_error"]
+    assert [ill[0].log.count("ERROR"), ill[-1].log.count("ERROR")] == [2, 1]
+    for outcome in ill:
+        assert outcome.stats["finish_reason"] == "store_error"
+        assert "Traceback" not in outcome.log
+        assert outcome.crawled <= outcome.archived
+        assert len(outcome.crawled) < 21
+    for outcome in tools.crawl(one_core, two_cores, deserted):
+        assert outcome.stats["finish_reason"] == "finished"
+        everything = {canonical(server.url())} | {server.url(f"/{n}") for n in range(20)}
+        assert outcome.archived == outcome.crawled == everything
+        with outcome.archive as archive:
+            assert archive.check().clean
 
 
 ORPHANED = """
@@ -445,18 +355,6 @@ def capture(n: int, size: int = 100) -> Capture:
     return Capture(f"http://a.test/{n}", f"<p>{n}</p>".encode().ljust(size), float(n + 1))
 
 
-def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
-    intake = Intake(ArchiveStore(held))
-    done = [intake.put(capture(0))]
-    assert held.begun.wait(HANG)
-    done += [intake.put(capture(n)) for n in range(1, 40)]
-    assert not any(future.done() for future in done)
-    held.go.set()
-    assert all(future.result(30).version is not None for future in done)
-    assert held.groups == [1, 39]
-    intake.close()
-
-
 def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
     intake = Intake(ArchiveStore(held))
     first = intake.put(capture(0))
@@ -467,20 +365,6 @@ def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
     for future in (first, *large, *small):
         future.result(30)
     assert held.groups == [1, 2, 2, 64, 37]
-    intake.close()
-
-
-def test_a_visit_without_change_is_noted_in_turn(held: Held) -> None:
-    held.go.set()
-    intake = Intake(ArchiveStore(held))
-    intake.put(capture(1)).result(10)
-    assert intake.put(Unchanged("http://a.test/1", 99.0)).result(10) == Stored(None)
-    assert [(v.time, v.changed, v.status) for v in held.visits("http://a.test/1")] == [
-        (2.0, True, 200),
-        (99.0, False, 304),
-    ]
-    intake.put(Unchanged("http://never-seen.test/", 99.0)).result(10)  # not the end of the crawl
-    intake.put(capture(2)).result(10)
     intake.close()
 
 

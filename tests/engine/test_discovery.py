@@ -82,13 +82,26 @@ def test_indexes_in_indexes_are_read_five_deep_whatever_they_name(web: Path) -> 
     assert "/deep6.xml" not in found
 
 
-def test_a_sitemap_bomb_and_a_broken_sitemap_are_one_reason_each(web: Path) -> None:
+def test_what_heads_of_pages_name_is_found_and_what_cannot_be_read_has_a_reason(web: Path) -> None:
     site = web / "h.test"
-    (site / "one.xml.gz").write_bytes(gzip.compress(b"<urlset>" + b" " * 60_000_000))
+    (site / "index.html").write_text(
+        '<title>optics</title><link rel=outline type="text/x-opml" href="/all.opml">'
+        '<link type="application/json+oembed" href="/o.json">'
+        '<link rel="alternate" hreflang="de" href="/mapped.html">'
+    )
+    feeds = '<opml><body><outline text="x" xmlUrl="/news.xml"/></body></opml>'
+    (site / "all.opml").write_text(feeds)
+    frame = '<iframe src=\\"https://player.vimeo.com/video/7\\"></iframe>'
+    (site / "o.json").write_text(f'{{"type": "video", "title": "optics", "html": "{frame}"}}')
+    (site / "one.xml.gz").write_bytes(gzip.compress(b"<urlset>" + b" " * 60_000_000, 1))  # a bomb
     (site / "sitemap.xml").write_text("<urlset><url><loc>")
-    crawl(web, discover="sitemap")
+    found = crawl(web, discover="sitemap,feeds,oembed")
+    assert found["/mapped.html"] == ("C", 2)  # in another language
+    assert found["/fed.html"][0] == "C"
     with closing(sqlite3.connect(web.parent / "c.db")) as db:
+        media = {url for (url,) in db.execute("SELECT url FROM media_resource")}
         errors = dict(db.execute("SELECT path, error FROM link WHERE error <> ''"))
+    assert "https://player.vimeo.com/video/7" in media
     assert errors["/one.xml.gz"] == "sitemap: more than 50 MB unpacked"
     assert errors["/sitemap.xml"] == "sitemap: no address can be read from it"
 
@@ -100,35 +113,6 @@ def test_a_cdx_server_that_is_named_tells_pages_that_no_link_leads_to(web: Path)
     (archive / "cdx").write_text(line)
     found = crawl(web, discover="cdx", cdx="http://cdx.test/cdx")
     assert found["/mapped.html"][0] == "C"
-
-
-def test_a_list_of_feeds_leads_to_feeds_and_these_to_pages(web: Path) -> None:
-    site = web / "h.test"
-    (site / "index.html").write_text('<link rel=outline type="text/x-opml" href="/all.opml">')
-    (site / "all.opml").write_text(
-        '<opml><body><outline text="x" xmlUrl="/news.xml"/></body></opml>'
-    )
-    assert crawl(web, discover="feeds")["/fed.html"][0] == "C"
-
-
-def test_what_a_page_without_media_embeds_by_oembed_is_found(web: Path) -> None:
-    site = web / "h.test"
-    (site / "index.html").write_text(
-        '<title>optics</title><link type="application/json+oembed" href="/o.json">'
-    )
-    frame = '<iframe src=\\"https://player.vimeo.com/video/7\\"></iframe>'
-    (site / "o.json").write_text(f'{{"type": "video", "title": "optics", "html": "{frame}"}}')
-    crawl(web, discover="oembed")
-    with closing(sqlite3.connect(web.parent / "c.db")) as db:
-        media = [url for (url,) in db.execute("SELECT url FROM media_resource")]
-    assert media == ["https://player.vimeo.com/video/7"]
-
-
-def test_pages_in_other_languages_are_found_by_their_heads(web: Path) -> None:
-    (web / "h.test" / "index.html").write_text(
-        '<link rel="alternate" hreflang="de" href="/mapped.html">'
-    )
-    assert crawl(web, discover="sitemap")["/mapped.html"] == ("C", 2)
 
 
 def test_media_that_lists_name_are_those_of_their_pages_once_these_are_fetched(web: Path) -> None:

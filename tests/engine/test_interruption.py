@@ -1,27 +1,22 @@
 """A crawl that is killed, or asked to stop, goes on where it stood and finds the same."""
 
-import json
 import signal
 import sqlite3
-import subprocess
 from contextlib import closing
+from subprocess import DEVNULL
 from typing import Any
-
-import pytest
 
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
-from tests.programs import run
+from tests.programs import started
 from tests.waiting import HANG
 from tests.warm import python
 
-OWN = {
-    "algo": "urlrule",
-    "web": "demo",
-    "seeds": "http://physics.demo.test/",
-    "topic": "physics-senior",
-}
 ENDLESS = 30  # pages of a calendar that has no end
+WORDS = (
+    "crawl focused -a algo=urlrule -a web=demo -a seeds=http://physics.demo.test/"
+    f" -a topic=physics-senior -s MMCRAWL_BARREN_PAGES_PER_SHAPE={ENDLESS}"
+).split()
 
 SIGNALLED = """
 import os, sys
@@ -47,39 +42,21 @@ class Crawl:
     """One crawl of a site of the demo web, run by the same command as often as it takes."""
 
     def __init__(self, tools: Any) -> None:
-        self._tools = tools
-        self.store = tools.folder() / "crawl.db"
-        own = OWN | {"store": f"sqlite:///{self.store}"}
-        self.words = ["crawl", "focused", "-s", f"MMCRAWL_BARREN_PAGES_PER_SHAPE={ENDLESS}"]
-        self.words += [word for item in own.items() for word in ("-a", "=".join(item))]
-        self.command = [python(), "-m", "scrapy", *self.words]
+        self.folder = tools.folder()
+        self.store = self.folder / "crawl.db"
 
-    def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self.command,
-            cwd=self._tools.root,
-            env=self._tools.environ,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self) -> str:
-        """Run to the end; return what a person sees."""
-        with self.start() as process:
-            said = process.communicate(timeout=HANG)[1]
-            assert process.returncode == 0, said
+    def run(self, *program: str, code: int = 0) -> str:
+        """Run to the end, by another program if one is given; return what a person sees."""
+        words = [*WORDS, "-a", f"store=sqlite:///{self.store}"]
+        program = (python(), "-c", *program) if program else ()
+        with started(*words, folder=self.folder, program=program, stdout=DEVNULL) as process:
+            said: str = process.communicate(timeout=HANG)[1]
+        assert process.returncode == code, said
         return said
 
-    def stop_at(self, pages: int, how: signal.Signals) -> str:
+    def stop_at(self, pages: int, how: signal.Signals, code: int) -> str:
         """Run until so many pages are crawled and the last of them are about to be committed."""
-        self.command = [python(), "-c", SIGNALLED, f"{pages}", f"{how:d}", *self.words]
-        with self.start() as process:
-            said = process.communicate(timeout=HANG)[1]
-            self.returncode = process.returncode
-        self.command = [python(), "-m", "scrapy", *self.words]
-        return said
+        return self.run(SIGNALLED, f"{pages}", f"{how:d}", code=code)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
@@ -139,15 +116,13 @@ def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_on
     undisturbed.run()
 
     def killed(pages: int) -> None:
-        crawl.stop_at(pages, signal.SIGKILL)
-        assert crawl.returncode == -signal.SIGKILL
+        crawl.stop_at(pages, signal.SIGKILL, -signal.SIGKILL)
         assert not crawl.finished
         assert crawl.crawled() <= crawl.archived()
 
     killed(5)
     early = crawl.archived()
-    said = crawl.stop_at(30, signal.SIGINT)
-    assert crawl.returncode == 0
+    said = crawl.stop_at(30, signal.SIGINT, 0)
     assert "Stopped (shutdown); run the same command to continue." in said
     assert "Traceback" not in said
     assert "ended unexpectedly" not in said
@@ -193,112 +168,22 @@ def close(intake):
 Intake.close = close
 archive.logger.addHandler(Heard())
 archive._TOLD_AFTER = 0.1
-execute(["scrapy", *sys.argv[1:]])
+execute(["scrapy", *sys.argv[1:], "-a", "max_pages=10"])
 """
 
 
 def test_a_crawl_that_compresses_its_archive_says_so_and_a_signal_ends_it(tools: Any) -> None:
     crawl = Crawl(tools)
-    crawl.command = [python(), "-c", DEAF, *crawl.words, "-a", "max_pages=20"]
-    with crawl.start() as process:
-        said = process.communicate(timeout=HANG)[1]
+    said = crawl.run(DEAF, code=-signal.SIGTERM)
     assert "Closing the archive: compressing what is new; Ctrl-C ends that" in said
     archived = crawl.archived()
-    assert len(archived) == 20
+    assert len(archived) == 10
     assert crawl.crawled() <= archived
 
 
-DIES = """
-import json, os, sys
-from mmcrawl.frontier import Limits, open_store
-from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import FetchedPage, Reporter
-from mmcrawl.crawl.setup import CrawlSetup
-from mmcrawl.page import parse_page
-from mmcrawl.replay import FolderWeb
-from mmcrawl.scoring import LinkSimilarity, TopicTest
-from mmcrawl.topic import topic_from_keywords
-from pathlib import Path
-
-topic = topic_from_keywords("optics")
-web = FolderWeb(Path(sys.argv[1]))
-
-def crawl(file, dies_after=None):
-    store = open_store(f"sqlite:///{file}")
-    setup = CrawlSetup(
-        algo="urlrule", parameters={"m": 1}, topic=topic, topics_by_host={},
-        kinds=frozenset({"video"}), threshold=0.5, limits=Limits(), seeds=web.start_urls(),
-    )
-    reporter = Reporter(TopicTest(topic, {"video"}), LinkSimilarity(topic))
-    job = CrawlJob(store, store.job("test", {}), setup, reporter=reporter)
-    reports, begun = 0, []
-    while reports != dies_after:
-        begun += [link for link in [job.next()] if link]
-        if not begun:
-            break
-        if len(begun) < 3 and (another := job.next()):
-            begun.append(another)  # up to three are under way, as in a real crawl
-            continue
-        link = begun.pop(0)
-        response = web.get(link.url)
-        if response.status == 200:
-            page = parse_page(response.body, link.url)
-            verdict = job.judge(page)
-            if reports % 4 == 1:
-                job.commit()  # between the page's media and the page
-            job.crawled(link.id, FetchedPage(page, verdict=verdict))
-        else:
-            job.failed(link.id, f"HTTP {response.status}")
-        reports += 1
-        if reports % 4 == 0:
-            job.commit()
-    if dies_after is not None:
-        os._exit(0 if reports == dies_after else 9)
-    job.stop("finished", finished=True)
-    found = {record.url: [r.url for r in record.resources] for record in job.findings.media_pages()}
-    pages = {url: relevant for url, relevant in store.db.execute("SELECT url, relevant FROM page")}
-    counts = job.frontier.counts
-    paths = job.frontier.record(0)
-    store.close()
-    return {"pages": pages, "found": found, "counts": counts, "reports": reports,
-            "paths": [paths.path_score, paths.total_path_score]}
-
-whole = crawl("whole.db")
-pieces = []
-for k in range(whole["reports"]):
-    child = os.fork()
-    if not child:
-        crawl(f"{k}.db", dies_after=k)
-    assert os.waitpid(child, 0)[1] == 0, k
-    pieces.append(crawl(f"{k}.db"))
-print(json.dumps([whole, pieces]))
-"""
-
-
-def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None:
-    place = tools.folder()
-    site = place / "web" / "site.test"
-    media = {n: f'<a href="/m/{n}.mp4">optics</a>' for n in range(6)}
-    for folder in ("films", "talks"):
-        (site / folder).mkdir(parents=True)
-        for n in range(6):
-            neighbours = tools.links(f"{n + 1}.html", "/", f"/{folder}/none{n}.html")
-            shown = '<embed src="/clouds.swf"><a href="/intro.mp4">intro</a>'
-            own = media[n] if folder == "films" else ""
-            text = f"<title>optics {n}</title>{shown}{own}{neighbours}"
-            (site / folder / f"{n}.html").write_text(text)
-    (site / "index.html").write_text(tools.links("films/0.html", "talks/0.html", "films/3.html"))
-    done = run(python(), "-c", DIES, str(place / "web"), folder=place, env=tools.environ)
-    whole, pieces = json.loads(done.stdout)
-    assert len(pieces) == whole["reports"] == 27
-    assert len(whole["found"]) == 6  # the talks have only what stands on every page
-    assert sum(whole["pages"].values()) == 6
-    for k, piece in enumerate(pieces):
-        del piece["reports"]
-        assert piece == {key: whole[key] for key in piece}, k
-
-
 CLOSING = """
+import os
+
 from mmcrawl.engine.downloads import DownloadHandler
 from mmcrawl.spiders.focused import FocusedSpider
 from twisted.internet.defer import Deferred, gatherResults
@@ -309,7 +194,7 @@ def as_the_time_runs_out(pool):
     from twisted.internet import reactor
 
     closed = Deferred()
-    if not ENDS:
+    if os.environ["ENDS"] == "never":
         return gatherResults([closed])
     reactor.callLater(0, closed.callback, None)
     return closed
@@ -324,12 +209,12 @@ class Spider(FocusedSpider):
 """
 
 
-@pytest.mark.parametrize("ends", [True, False], ids=["just in time", "never"])
-def test_connections_whose_time_to_close_runs_out_raise_nothing(tools: Any, ends: bool) -> None:
+def test_connections_whose_time_to_close_runs_out_raise_nothing(tools: Any) -> None:
     server = tools.serve()
     server.pages["/"] = tools.links("/1")
-    spider = CLOSING.replace("ENDS", str(ends))
-    [outcome] = tools.crawl({"seeds": server.url("/"), "archive": "none"}, spider=spider)
-    assert outcome.stats["finish_reason"] == "finished"
-    assert "Traceback" not in outcome.log
-    assert "Unhandled error" not in outcome.log
+    crawl = {"seeds": server.url("/"), "archive": "none"}
+    crawls = [crawl | {"environ": {"ENDS": ends}} for ends in ("just in time", "never")]
+    for outcome in tools.crawl(*crawls, spider=CLOSING):
+        assert outcome.stats["finish_reason"] == "finished"
+        assert "Traceback" not in outcome.log
+        assert "Unhandled error" not in outcome.log

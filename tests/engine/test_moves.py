@@ -1,12 +1,8 @@
 """A crawl goes where a browser goes, and one that ends at its seeds says why."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.programs import typed
+from tests.engine.conftest import crawl_for_levers
 from tests.serving import Answer, Request, Server
 
 FILM = "<title>Lever</title><h1>Lever</h1><video src='/lever{}.mp4' title='lever'></video>"
@@ -36,58 +32,40 @@ PAGES = {
     }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    def answer(request: Request) -> Answer:
-        if request.path == "/shell":
-            return Answer(status=302, headers={"Location": "/pictures"})
-        body = PAGES.get(request.path)
-        moved = {"Refresh": "0; url=/film5.html"} if request.path == "/header" else {}
-        return Answer((body or "").encode(), 404 if body is None else 200, moved)
-
-    with Server(answer) as server:
-        yield server.origin
+def answer(request: Request) -> Answer:
+    if request.path == "/shell":
+        return Answer(status=302, headers={"Location": "/pictures"})
+    body = PAGES.get(request.path)
+    moved = {"Refresh": "0; url=/film5.html"} if request.path == "/header" else {}
+    return Answer((body or "").encode(), 404 if body is None else 200, moved)
 
 
-def crawl(folder: Path, site: str, *paths: str) -> tuple[int, str]:
-    seeds = folder / "seeds.txt"
-    seeds.write_text("".join(f"{site}{path}\n" for path in paths))
-    said = typed(
-        "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
-        "-O", "found.jsonl", "-a", "archive=none", "-s", "AUTOTHROTTLE_ENABLED=0",
-        "-s", "DOWNLOAD_DELAY=0", "-a", "discover=", folder=folder,
-    )  # fmt: skip
-    return said.returncode, said.stderr
+def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(
+    tmp_path: Path,
+) -> None:
+    with Server(answer) as site:
+        seeds = map(site.url, ("/script", "/event", "/frames", "/refresh", "/header", "/row1"))
+        said, found = crawl_for_levers(tmp_path, *seeds, archive="none")
+    assert said.returncode == 0, said.stderr
+    assert sorted(found) == [f"/film{number}.html" for number in range(1, 6)]
+    assert "38.5%" in said.stderr, said.stderr  # of six seeds, a frame, /row2 and the films
 
 
-def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(site, tmp_path):
-    seeds = ("/script", "/event", "/frames", "/refresh", "/header", "/row1")
-    code, said = crawl(tmp_path, site, *seeds)
-    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
-    assert code == 0, said
-    assert sorted(row["url"].removeprefix(site) for row in rows) == [
-        f"/film{number}.html" for number in range(1, 6)
-    ]
-    assert "Traceback" not in said
-    assert "38.5%" in said, said  # of six seeds, a frame, /row2 and the films
-
-
-def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(site, tmp_path):
-    seeds = ("/app", "/login", "/empty", "/broken", "/away", "/shell")
-    code, said = crawl(tmp_path, site, *seeds)
+def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(tmp_path: Path) -> None:
+    with Server(answer) as site:
+        paths = ("/app", "/login", "/empty", "/broken", "/away", "/shell")
+        said, _ = crawl_for_levers(tmp_path, *map(site.url, paths), archive="none")
     told = {
-        line.partition("seed ")[2].removeprefix(site)
-        for line in said.splitlines()
+        line.partition("seed ")[2].removeprefix(site.origin)
+        for line in said.stderr.splitlines()
         if "Nothing was found at the seed" in line
     }
-    assert code == 1, said
+    assert said.returncode == 1, said.stderr
     assert told == {
         "/app: a script only; try -a render=playwright",
         "/login: a login form",
         "/empty: an empty page",
         "/broken: frames of which none could be fetched: HTTP 404 (1)",
         "/away: HTTP 404",
-        f"/shell, which leads to {site}/pictures: pictures without a link",
+        f"/shell, which leads to {site.origin}/pictures: pictures without a link",
     }
-    code, said = crawl(tmp_path, site, *seeds)
-    assert code == 0, said

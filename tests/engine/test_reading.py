@@ -4,28 +4,18 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy.crawler import Crawler
 
-from mmcrawl.archive import digest_of, open_archive
+from mmcrawl.archive import digest_of
 from mmcrawl.blocks import PageTree, link_kinds, partition
-from mmcrawl.crawl import (
-    CrawlJob,
-    FetchedPage,
-    FocusedParams,
-    PageReader,
-    ReadPage,
-    ReceivedPage,
-    read_page,
-)
-from mmcrawl.page import Link, Page, parse_page
+from mmcrawl.crawl import PageReader, ReadPage, ReceivedPage, read_page
+from mmcrawl.page import parse_page
 from mmcrawl.spiders import FocusedSpider, PageReading
 from mmcrawl.store import ChildProcess
 from tests.engine.conftest import Tools
-from tests.jobs import job_of
 from tests.tables import each
 from tests.waiting import until
 
@@ -39,14 +29,6 @@ WITH_ADVERTISEMENT = PAGE.replace(
     "<a href=/sale><img src=b.png width=300 height=250></a></div><main>",
 )
 ON = {"MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
-
-
-def stored_blocks(store: Path) -> dict[str, str]:
-    with closing(sqlite3.connect(store)) as db:
-        return dict(db.execute("SELECT path, block FROM link"))
-
-
-# -- in a crawl -----------------------------------------------------------------------------------
 
 
 def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
@@ -65,10 +47,13 @@ def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
         *("/", "/oar", "/crane", "/home", "/news"),
         *("/buy", "/sale"),
     ]
-    kinds = stored_blocks(cut.store)
-    found = [kinds[path] for path in ("/oar", "/home", "/buy")]
+    stored = []
+    for store in (cut.store, unsegmented.store):
+        with closing(sqlite3.connect(store)) as db:
+            stored.append(dict(db.execute("SELECT path, block FROM link")))
+    found = [stored[0][path] for path in ("/oar", "/home", "/buy")]
     assert found == ["topic", "navigation", "advertisement"]
-    assert set(stored_blocks(unsegmented.store).values()) == {""}
+    assert set(stored[1].values()) == {""}
 
 
 # -- every crawl ----------------------------------------------------------------------------------
@@ -91,88 +76,53 @@ class Spider(FocusedSpider):
 """
 
 
-def seen_by_the_next_pipeline(tools: Tools, pages: dict[str, str], **settings: Any) -> list[Any]:
-    server = tools.serve()
+def test_pipelines_and_the_archive_get_the_blocks_that_the_crawl_cut(tools: Tools) -> None:
+    server, pages = tools.serve(), {"/": PAGE, "/oar": PAGE + " " * (4 << 20)}
     server.pages |= pages
-    crawl = {"seeds": server.url(), "settings": {"MMCRAWL_ARCHIVE": "none"} | settings}
-    [outcome] = tools.crawl(crawl, spider=SEEN)
-    assert "Traceback" not in outcome.log
-    assert outcome.finished
-    seen: list[Any] = outcome.seen
-    return seen
-
-
-@each("method", ["bwap", "quark:theta=3"])
-def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(tools, method):
-    pages = {"/": PAGE, "/oar": PAGE.replace("Levers", "Oars")}
-    seen = seen_by_the_next_pipeline(tools, pages, MMCRAWL_BLOCKS=method)
-    for address, blocks, kinds in seen[:2]:
-        body = pages[f"/{address}"].encode()
-        told = partition(body, method=method, url=f"http://h.test/{address}")
+    methods = ["bwap", "quark:theta=3", "off"]
+    crawls = [{"seeds": server.url(), "settings": {"MMCRAWL_BLOCKS": one}} for one in methods]
+    for method, outcome in zip(methods, tools.crawl(*crawls, spider=SEEN), strict=True):
+        assert "Traceback" not in outcome.log
+        (_, blocks, kinds), (address, large, _) = outcome.seen[:2]
+        assert (address, large) == ("oar", None)  # very large pages go on unsegmented
+        with outcome.archive as archive:
+            version = archive.get(server.url())
+            kept = archive.page(version).kept
+        if method == "off":
+            assert blocks is kept is None
+            continue
+        cut = partition(PAGE.encode(), method=method, url=server.url())
         assert blocks == [
             [
-                *(b.start, b.end, b.kind, " ".join(b.topic.split())),
+                b.start,
+                b.end,
+                b.kind,
+                " ".join(b.topic.split()),
                 b.level,
                 digest_of(b.content),
                 b.text,
             ]
-            for b in told
+            for b in cut
         ]
-        assert kinds["home"] == "navigation"
-        assert kinds["crane"] == "topic"
-
-
-@each("method", ["quark", "off"])
-def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(tools, tmp_path, method):
-    server = tools.serve()
-    server.pages |= {"/": PAGE}
-    uri = f"sqlite:///{tmp_path / 'kept.db'}"
-    settings = {"MMCRAWL_ARCHIVE": uri, "MMCRAWL_BLOCKS": method}
-    [outcome] = tools.crawl({"seeds": server.url(), "settings": settings})
-    assert outcome.finished
-    with open_archive(uri, read_only=True) as archive:
-        version = archive.get(server.url())
-        kept = archive.page(version).kept
-    if method == "off":
-        assert kept is None
-    else:
+        assert (kinds["home"], kinds["crane"]) == ("navigation", "topic")
         read = read_page(ReceivedPage(version.url, PAGE.encode()), method)
         assert (version.method, tuple(kept or ())) == (method, read.blocks)
-
-
-def test_very_large_pages_go_on_unsegmented(tools: Tools) -> None:
-    pages = {"/": PAGE + " " * (4 << 20), "/oar": PAGE}
-    (_, large, _), *others = seen_by_the_next_pipeline(tools, pages)
-    assert large is None
-    assert all(blocks for _, blocks, _ in others)
-
-
-# -- the reader by itself -------------------------------------------------------------------------
 
 
 def received(n: int, html: str = PAGE) -> ReceivedPage:
     return ReceivedPage(f"http://h.test/{n}", html.encode(), "text/html; charset=utf-8")
 
 
-@each("beside", [True, False])
-@each("method", ["bwap", None])
-def test_each_page_gets_its_own_answer(beside: bool, method: str | None) -> None:
+@each("method, beside", [("bwap", True), ("bwap", False), (None, True)])
+def test_each_page_gets_its_own_answer(method: str | None, beside: bool) -> None:
     reader = PageReader(method, beside=beside)
-    pages = [received(n, f"{PAGE}<video src={n}.mp4></video>杠杆{n}") for n in range(20)]
+    pages = [received(n, f"{PAGE}<video src={n}.mp4></video>杠杆{n}") for n in range(9)]
     waiting = [reader.read(page) for page in pages]
     reader.close()
     assert [future.result() for future in waiting] == [read_page(page, method) for page in pages]
 
 
-@each(
-    "body",
-    [
-        PAGE.encode(),
-        PAGE.encode("utf-16"),
-        PAGE.encode("utf-32"),
-        PAGE.replace("<main>", "<main>\0").encode(),
-    ],
-)
+@each("body", [PAGE.encode(), PAGE.encode("utf-16"), PAGE.replace("<main>", "<main>\0").encode()])
 def test_a_page_is_what_the_parser_and_the_partitioner_say(body: bytes) -> None:
     read = read_page(ReceivedPage(URL, body, "text/html", "9; url=/moved"), "bwap")
     page = parse_page(body, URL, "text/html", "9; url=/moved")
@@ -305,55 +255,3 @@ def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, mon
     reader.close()
     assert all(future.result().blocks for future in waiting)
     assert caplog.text.count("does not start (Cannot allocate memory)") == 1
-
-
-# -- the job and the frontier ---------------------------------------------------------------------
-
-
-def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
-    """Fetch the next link as pipeline and scheduler do; return its path."""
-    link = crawl.next()
-    read = read_page(ReceivedPage(link.url, html.encode()), "bwap")
-    crawl.crawled(link.id, FetchedPage(read.page))
-    return link.url.removeprefix("http://h.test")
-
-
-@each("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
-def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path: Path) -> None:
-    whole = job_of(algo=algo, links="related")
-    with whole.store:
-        order = [fetch(whole) for _ in range(5)]
-    uri = f"sqlite:///{tmp_path}/crawl.db"
-    taken: list[str] = []
-    for _ in range(5):
-        crawl = job_of(uri, algo, links="related")
-        with crawl.store:
-            taken.append(fetch(crawl))
-            crawl.commit()
-    assert taken == order
-    assert taken[1] in {"/oar", "/crane"}
-
-
-def test_a_page_frees_the_links_it_has_in_its_text() -> None:
-    crawl = job_of(links="related")
-    with crawl.store:
-        start = crawl.next()
-        offer = Link(f"{URL}offer", "offer", "a", block="advertisement")
-        news = Link(f"{URL}news", "news", "a", block="topic")
-        page = Page(URL, links=(offer, news))
-        crawl.crawled(start.id, FetchedPage(page))
-        taken = crawl.next()
-        assert taken.url == news.url
-        assert crawl.ready == 0
-        page = Page(news.url, links=(replace(offer, block="topic"),))
-        crawl.crawled(taken.id, FetchedPage(page))
-        taken = crawl.next()
-        assert taken.url == offer.url
-
-
-def test_which_links_are_followed_does_not_tell_crawls_apart() -> None:
-    related, all_links = (
-        FocusedParams(seeds=URL, keywords="optics", links=links) for links in ("related", "all")
-    )
-    assert related.job_name == all_links.job_name
-    assert related.identity() == all_links.identity()

@@ -188,26 +188,20 @@ def test_a_request_keeps_what_it_carries(crawl: Told) -> None:
     assert visit.headers["Referer"].endswith("/")
 
 
-def test_posts_with_different_bodies_are_different_requests(crawl: Told) -> None:
+def test_requests_are_sent_once_in_the_order_of_their_priority(crawl: Told) -> None:
+    paths = [visit.path for visit in crawl.visits]
+    assert paths[:5] == ["/", "/first", "/plain", "/post", "/post"]
+    assert paths[-1] == "/last"
+    # Posts with different bodies are different requests.
     assert [(visit.method, visit.body) for visit in crawl.asked("/post")] == [
         ("POST", b"a=1"),
         ("POST", b"a=2"),
     ]
     assert [call[0] for call in crawl.calls("/post")] == ["POST", "POST"]
-
-
-def test_dont_filter_lets_a_request_through_that_was_made_before(crawl: Told) -> None:
+    # `dont_filter` lets a request through that was made before.
     assert len(crawl.asked("/again")) == len(crawl.calls("/again")) == 3
     assert len(crawl.asked("/once")) == len(crawl.calls("/once")) == 1
-
-
-def test_requests_are_sent_in_the_order_of_their_priority(crawl: Told) -> None:
-    paths = [visit.path for visit in crawl.visits]
-    assert paths[:5] == ["/", "/first", "/plain", "/post", "/post"]
-    assert paths[-1] == "/last"
-
-
-def test_links_of_the_page_are_followed_beside_the_requests(crawl: Told) -> None:
+    # Links of the page are followed beside the requests, also where one of these was refused.
     (visit,) = crawl.asked("/found")
     assert visit.headers["Referer"].endswith("/")
 
@@ -219,10 +213,7 @@ def test_a_busy_server_is_asked_again_and_nothing_is_forgotten(crawl: Told) -> N
     ]
     assert crawl.sorry("/busy") == []
     assert crawl.link("/busy") == ("C", "")
-
-
-def test_a_callback_can_ask_for_the_same_request_again(crawl: Told) -> None:
-    assert len(crawl.asked("/wait")) == 2
+    assert len(crawl.asked("/wait")) == 2  # a callback asked for it again
     assert [call[2]["own"] for call in crawl.calls("/wait")] == ["wait", "wait"]
 
 
@@ -244,9 +235,6 @@ def test_an_errback_is_called_once_and_the_reason_kept(crawl, own, error, status
 def test_requests_of_an_errback_are_sent(crawl: Told) -> None:
     assert [call[2]["own"] for call in crawl.calls("/after-gone")] == ["after"]
     assert crawl.link("/gone/2") == ("E", "HTTP 404")
-
-
-def test_a_failed_request_can_be_sent_elsewhere_by_its_errback(crawl: Told) -> None:
     assert [call[2]["own"] for call in crawl.calls("/instead")] == ["instead"]
 
 
@@ -256,20 +244,13 @@ def test_redirects_are_followed_and_their_target_is_the_page(crawl: Told, site: 
     assert crawl.link("/target") == ("C", "")
     assert [call[2]["own"] for call in crawl.calls("/target")] == ["/moved"]
     assert crawl.sorry("/moved") == []
-
-
-def test_redirects_in_a_circle_end_in_error(crawl: Told) -> None:
     assert [len(crawl.asked(f"/ring/{n}")) for n in (1, 2, 3)] == [1, 1, 1]
     assert crawl.link("/ring/3") == ("E", "redirect loop")
-
-
-def test_a_redirect_to_the_same_page_under_a_session_is_that_page(crawl: Told) -> None:
+    # To the same page under a session: it is that page.
     assert crawl.link("/session") == ("C", "")
     answered = crawl.calls("/session") + crawl.calls("/session?phpsessid=1")
     assert [call[2]["own"] for call in answered] == ["/session"]
-
-
-def test_a_redirect_that_leaves_the_sites_is_not_followed(crawl: Told) -> None:
+    # One that leaves the sites is not followed.
     assert crawl.link("/outlawed") == ("C", "redirects to http://elsewhere.example/")
     assert "http://elsewhere.example/" not in crawl.outcome.links
 
@@ -296,22 +277,12 @@ def test_a_retry_that_cannot_be_kept_ends_its_link_with_what_is_wrong(crawl: Tol
     status, reason = crawl.link("/changed")
     assert status == "E"
     assert reason.startswith("request refused: meta['seen'] is a builtins.set")
-
-
-def test_requests_that_were_refused_are_counted(crawl: Told) -> None:
     counted = [o.stats.get("mmcrawl/requests/unserialisable", 0) for o in crawl.outcomes]
     assert counted == ([6, 1] if crawl.stopped else [7])
 
 
-def test_a_refused_request_does_not_keep_the_crawl_from_its_address(crawl: Told) -> None:
-    assert len(crawl.asked("/found")) == 1
-
-
-def test_items_of_the_spider_pass_the_pipelines(crawl: Told) -> None:
-    assert crawl.outcomes[0].stats["item_scraped_count"] == 2
-
-
 def test_the_crawl_ends_with_nothing_left(crawl: Told) -> None:
+    assert crawl.outcomes[0].stats["item_scraped_count"] == 2  # those of the spider
     assert {status for status, _ in crawl.outcome.links.values()} == {"C", "E"}
     assert crawl.outcome.finished
     assert "Traceback" not in re.sub(r"(?s)ValueError.*?\n\n", "", crawl.outcome.log)

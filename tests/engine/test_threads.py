@@ -16,10 +16,10 @@ from twisted.internet import reactor
 from mmcrawl.engine.threads import use_monotonic_clock
 use_monotonic_clock()
 began = time.monotonic()
-reactor.callLater(2, reactor.stop)
+reactor.callLater(0.5, reactor.stop)
 ahead = {ahead}
 reactor.run()
-assert 2 <= time.monotonic() - began
+assert 0.5 <= time.monotonic() - began
 """
 
 _OWN_PROGRAM = """
@@ -48,6 +48,6 @@ def test_a_program_of_its_own_brings_the_reactor(spider, arguments, tmp_path):
     run(python(), "-c", _OWN_PROGRAM.format(name=name, spider=spider, arguments=given))
 
 
-@pytest.mark.parametrize("ahead", [-365 * 86_400, -3_600, 3_600, 365 * 86_400])
+@pytest.mark.parametrize("ahead", [-3_600, 3_600])
 def test_what_the_reactor_waits_for_comes_in_time_though_the_clock_is_set(ahead: int) -> None:
     run(python(), "-c", _CLOCK_IS_SET.format(ahead=ahead))

@@ -23,12 +23,7 @@ class Crawl:
     """
 
     def __init__(
-        self,
-        latency: float,
-        stages: tuple[float, ...],
-        *,
-        pipeline: float = 0.0,
-        fixed: int = 0,
+        self, latency: float, stages: tuple[float, ...], *, pipeline: float = 0.0, fixed: int = 0
     ) -> None:
         self._random = Random(20)
         self._now, self._handed_out, self._under_way, self._in_flight = 0.0, 0, 0, 0
@@ -93,11 +88,7 @@ class Crawl:
     [
         (0.0, (0.008,), 0.0, 3),
         (0.0, (0.020, 0.030), 0.0, 6),
-        (0.0, (0.008,), 0.5, 4),
-        (0.05, (0.008,), 0.0, 11),
         (0.05, (0.010, 0.015), 0.5, 12),
-        (0.3, (0.008,), 0.0, 16),
-        (0.3, (0.008,), 0.5, 16),
         (1.0, (0.008, 0.012, 0.008), 0.0, 18),
     ],
 )

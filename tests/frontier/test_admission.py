@@ -31,11 +31,9 @@ def refused(url, layer=1, depth=1, seeds=(SEED,), **limits):
 )
 def test_sites_say_how_far_from_the_seeds_a_crawl_goes(sites, url, reason):
     assert refused(url, sites=sites) == reason
-
-
-def test_a_domain_is_what_was_registered_under_a_public_suffix():
-    assert refused("http://b.edu.cn/", seeds=["http://www.a.edu.cn/"], sites="domains")
-    assert not refused("http://b.a.edu.cn/", seeds=["http://www.a.edu.cn/"], sites="domains")
+    seeds = ["http://www.a.edu.cn/"]  # under a public suffix
+    assert refused("http://b.edu.cn/", seeds=seeds, sites="domains")
+    assert not refused("http://b.a.edu.cn/", seeds=seeds, sites="domains")
 
 
 @each(
@@ -71,53 +69,15 @@ def test_a_path_that_repeats_itself_is_a_loop_of_links(path, reason):
 
 
 PRIVATE = [
-    "10.0.0.1",
-    "127.0.0.1",
-    "172.16.5.5",
-    "192.168.1.1",
-    "169.254.169.254",
-    "0.0.0.0",
-    "100.64.0.1",
-    "::1",
-    "fe80::1",
-    "fd00::1",
-    "::ffff:10.0.0.1",
-    "::ffff:127.0.0.1",
-    "::ffff:8.8.8.8",
+    *"10.0.0.1 127.0.0.1 169.254.169.254 0.0.0.0 100.64.0.1 192.0.0.9 224.0.0.1 240.0.0.1".split(),
+    *"0.1.2.3 ::1 fe80::1 fd00::1 fec0::1 ff02::1 ::ffff:10.0.0.1 ::ffff:8.8.8.8".split(),
     "::127.0.0.1",  # compatible
-    "64:ff9b::7f00:1",  # NAT64
-    "64:ff9b:1::7f00:1",
-    "2002:7f00:1::",  # 6to4
-    "2001:0:7f00:1::",  # Teredo
-    "2001:db8::1",
-    "fec0::1",
-    "ff02::1",
-    "192.0.0.9",
-    "198.18.0.1",
-    "224.0.0.1",
-    "240.0.0.1",
-    "255.255.255.255",
-    "0.1.2.3",
+    *("64:ff9b::7f00:1", "64:ff9b:1::7f00:1"),  # NAT64
+    *("2002:7f00:1::", "2001:0:7f00:1::"),  # 6to4, Teredo
     # odd spellings of addresses, which browsers and resolvers take
-    "127.1",
-    "127.0.1",
-    "2130706433",
-    "0x7f000001",
-    "0x7f.1",
-    "127.0x0.0.1",
-    "0177.0.0.01",
-    "127.0.0.1.",
+    *"127.1 2130706433 0x7f.1 0177.0.0.01 127.0.0.1.".split(),
     # names
-    "localhost",
-    "localhost.",
-    "LOCALHOST",
-    "intranet",
-    "printer.local",
-    "printer.local.",
-    "a.localhost",
-    "db.internal",
-    "nas.lan",
-    "router.home.arpa",
+    *"LOCALHOST intranet printer.local. a.localhost db.internal nas.lan router.home.arpa".split(),
 ]
 
 
@@ -171,7 +131,6 @@ def crawl(admission, urls, *, relevant=frozenset()):
 TRAPS = {
     "calendar by query": "calendar.php?year={n}&month=5",
     "calendar by path": "calendar/{n}/05/01.htm",
-    "session in the query": "page.asp?sid={n:x}abc",
     "session in the path": "page.jsp;jsessionid={n:x}ABC",
     "numbered pages": "list_{n}.htm",
     "keys of the query": "page.asp?k{n}=1",
@@ -181,15 +140,14 @@ TRAPS = {
 @each("form", TRAPS.values())
 def test_an_endless_space_without_finds_is_bounded(form):
     admission = Admission(Limits(per_shape=20), [SEED])
-    urls = [SEED + form.format(n=n) for n in range(1000)]
+    urls = [SEED + form.format(n=n) for n in range(300)]
     assert crawl(admission, urls) == urls[:20]
     assert admission.refuse(urls[0], 1, 1) == "trap: nothing found on pages like this"
     assert admission.refuse(SEED + "lessons/1.htm", 1, 1) is None
-
-
-def test_the_ports_of_a_host_are_no_endless_space():
-    admission = Admission(Limits(per_shape=20), [SEED])
-    assert len(crawl(admission, [f"{SEED[:-1]}:{port}/a" for port in range(1, 100)])) == 20
+    ports = [f"{SEED[:-1]}:{port}/a" for port in range(1, 100)]
+    assert len(crawl(Admission(Limits(per_shape=20), [SEED]), ports)) == 20
+    without_bounds = Admission(Limits(per_shape=0, per_host=0), [SEED])
+    assert crawl(without_bounds, urls) == urls
 
 
 @each("hit", [0, 19])
@@ -202,11 +160,9 @@ def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
 WORDS = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)][::3]
 LEARNT_TRAPS = {
     "letters": "x/{word}",
-    "letters and a slash": "x/{word}/",
     "letters at the root": "{word}.htm",
     "letters in two places": "x/{word}/{drow}",
     "a page in a directory of letters": "x/{word}/index.htm",
-    "hex ids": "x/{id}",
     "hex ids in directories": "x/{id}/a.htm",
 }
 
@@ -216,21 +172,25 @@ def test_an_endless_space_of_names_is_bounded(form):
     admission = Admission(Limits(per_shape=100), [SEED])
     urls = [
         SEED + form.format(word=word, drow=word[::-1], id=sha256(word.encode()).hexdigest()[:12])
-        for word in WORDS
+        for word in WORDS[:1_500]
     ]
     assert len(crawl(admission, urls)) == 500
     assert admission.refuse(urls[-1], 1, 1) == "trap: nothing found on pages like this"
     assert admission.refuse(SEED + "lessons/levers.htm", 1, 1) is None
-    assert admission.refuse(f"http://school.org/{form}", 1, 1) == "other site"
 
 
-@each("form", ["wiki/{}", "wiki/{}/", "{}/index.htm"])
-@each("seed", range(2))
-def test_a_large_directory_with_media_on_some_pages_is_fetched_to_its_end(form, seed):
+@each("form", ["wiki/{}", "{}/index.htm"])
+def test_a_large_directory_with_media_on_some_pages_is_fetched_to_its_end(form):
     admission = Admission(Limits(), [SEED])
-    dice = Random(seed)
-    urls = [SEED + form.format(word) for word in WORDS[:4_000]]
-    assert crawl(admission, urls, relevant={*dice.sample(urls, 80)}) == urls
+    urls = [SEED + form.format(word) for word in WORDS[:2_500]]
+    assert crawl(admission, urls, relevant={*Random(0).sample(urls, 50)}) == urls
+
+
+def test_sections_of_a_site_are_bounded_apart_though_its_root_is_large():
+    admission = Admission(Limits(per_shape=100), [SEED])
+    crawl(admission, [SEED + word for word in WORDS[:1_500]])
+    films = [f"{SEED}films/{word}" for word in WORDS[:500]]
+    assert crawl(admission, films, relevant={films[499]}) == films
 
 
 def test_what_is_taken_back_bounds_a_directory_again():
@@ -241,28 +201,12 @@ def test_what_is_taken_back_bounds_a_directory_again():
     assert admission.exhausted(urls[1_000]) == "trap: nothing found on pages like this"
 
 
-def test_sections_of_a_site_are_bounded_apart_though_its_root_is_large():
-    admission = Admission(Limits(per_shape=100), [SEED])
-    crawl(admission, [SEED + word for word in WORDS])
-    films = [f"{SEED}films/{word}" for word in WORDS[:500]]
-    assert crawl(admission, films, relevant={films[499]}) == films
-
-
-def test_many_hosts_are_bounded_apart():
-    admission = Admission(Limits(per_shape=100, sites="anywhere"), [SEED])
-    urls = [f"http://{word}.com/{name}" for word in WORDS[:400] for name in WORDS[:5]]
-    assert crawl(admission, urls) == urls
-
-
 def test_a_host_has_its_share():
     admission = Admission(Limits(per_host=3, per_shape=0, sites="anywhere"), [SEED])
     here = [f"{SEED}{name}" for name in "abcde"]
     there = [f"http://other.com/{name}" for name in "abcde"]
     assert crawl(admission, [*here, *there], relevant={here[0]}) == [*here[:3], *there[:3]]
     assert admission.exhausted(here[4]) == "trap: host has its share"
-
-
-def test_without_bounds_nothing_is_exhausted():
-    admission = Admission(Limits(per_shape=0, per_host=0), [SEED])
-    urls = [SEED + f"p{n}.htm" for n in range(300)]
-    assert crawl(admission, urls) == urls
+    admission = Admission(Limits(per_shape=100, sites="anywhere"), [SEED])
+    many = [f"http://{word}.com/{name}" for word in WORDS[:150] for name in WORDS[:5]]
+    assert crawl(admission, many) == many  # many hosts are bounded apart

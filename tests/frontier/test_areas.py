@@ -38,13 +38,6 @@ def _facets(path: str, dice: Random) -> list[str]:
     return changed
 
 
-def _views(path: str, _: Random) -> list[str]:
-    values = dict(pair.split("=") for pair in path.partition("?")[2].split("&") if pair)
-    choices = {"sort": "nameprice", "view": "gridlist", "dir": "up"}
-    changed = [{**values, key: value} for key, choice in choices.items() for value in choice]
-    return ["/list?" + "&".join(f"{k}={new[k]}" for k in sorted(new)) for new in changed]
-
-
 def _facets_in_paths(path: str, dice: Random) -> list[str]:
     parts = {part.partition("-")[0]: part for part in path.split("/")[2:] if part}
     changed = []
@@ -59,12 +52,9 @@ def _facets_in_paths(path: str, dice: Random) -> list[str]:
 TRAPS = {
     "words at every depth": (_deeper, "/x"),
     "words from the root on": (lambda path, dice: [*_deeper(path, dice), f"/{_word(dice)}"], "/q"),
-    "words in one directory": (lambda _, dice: [f"/x/{_word(dice)}" for _ in range(5)], "/x/a"),
     "facets in all combinations": (_facets, "/list"),
-    "sort, view and direction": (_views, "/list"),
     "facets in paths": (_facets_in_paths, "/list/"),
     "words and a query": (lambda _, dice: [f"/go/{_word(dice)}?r={_word(dice)}"] * 5, "/go/a?r=b"),
-    "keys": (lambda _, dice: [f"/p?{_word(dice)}={_word(dice)}" for _ in range(5)], "/p?a=b"),
     "a calendar": (lambda path, _: [f"/day/{int(path[5:]) + n}" for n in (1, 2, 7)], "/day/1"),
 }
 
@@ -96,7 +86,6 @@ def test_a_trap_comes_to_an_end_and_starves_nothing(leads_to, first):
     most = {
         "/q": 2 * 5 * LEARNT,  # beside ten sections that all brought something, more is tried
         "/list": PER_SHAPE + 2,  # one script, whatever its parameters
-        "/p?a=b": PER_SHAPE,
     }.get(first, LEARNT + 5)
     assert len(taken) <= len(SITE) + most
 

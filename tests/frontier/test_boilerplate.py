@@ -25,22 +25,12 @@ def test_a_resource_on_five_pages_and_most_of_the_site_is_site_wide(boilerplate)
     assert f"{H}/0.mp3" not in boilerplate
 
 
-def test_half_of_the_pages_is_not_most(boilerplate):
+def test_half_of_the_pages_is_not_most_and_a_part_of_a_site_has_its_own_frame(boilerplate):
     see(boilerplate, *[(f"/other{n}",) for n in range(5)])
     found = see(boilerplate, *[(f"/{n}", NAV) for n in range(6)])
     assert found == [[], [], [], [], [], [NAV]]  # 5 of 10, then 6 of 11
-
-
-def test_a_part_of_a_site_has_its_own_frame(boilerplate):
-    see(boilerplate, *[(f"/news/{n}",) for n in range(20)])
-    found = see(boilerplate, *[(f"/club/{n}", NAV) for n in range(5)])
-    assert found[-1] == [NAV]
-
-
-def test_an_animation_of_one_directory_is_site_wide(boilerplate):
-    see(boilerplate, *[(f"/works/{n}.htm",) for n in range(20)])
-    pages = [f"{H}/works/club/deep/{n}.htm" for n in range(5)]
-    assert [boilerplate.add(page, [NAV], [NAV]) for page in pages] == [[], [], [], [], [NAV]]
+    frame = f"{H}/frame.swf"
+    assert see(boilerplate, *[(f"/club/{n}", frame) for n in range(5)])[-1] == [frame]
 
 
 def test_a_song_that_the_pages_of_a_deep_directory_repeat_is_not_site_wide(boilerplate):
@@ -52,12 +42,6 @@ def test_a_song_that_the_pages_of_a_deep_directory_repeat_is_not_site_wide(boile
         [], [], [], [], [NAV], [], [], [], [],
     ]  # fmt: skip
     assert song not in boilerplate
-
-
-def test_directories_are_counted_down_to_a_depth(store, boilerplate):
-    boilerplate.add(f"{H}/{'a/' * 500}p.htm", [NAV], {NAV})
-    rows = store.db.execute("SELECT name FROM section ORDER BY length(name)").fetchall()
-    assert [name for (name,) in rows] == [f"h.test/{'a/' * n}" for n in range(8)]
 
 
 def test_hosts_are_counted_apart(boilerplate):

@@ -1,9 +1,6 @@
 """Where links stand by the kinds of the blocks they were found in."""
 
-from mmcrawl.blocks import BEST_FIRST
 from mmcrawl.frontier import (
-    LINKS,
-    OFF_TOPIC,
     LinkScores,
     NewLink,
     PageRecord,
@@ -36,16 +33,6 @@ def frontier_of(store: SqliteStore, links: str) -> SqliteFrontier:
     return SqliteFrontier(store, store.job("crawl", {}), links)
 
 
-def test_a_new_score_does_not_undo_the_block() -> None:
-    with open_store("memory:") as store:
-        frontier = frontier_of(store, "related")
-        bar, text = scored(frontier, ("a", "navigation", 9.0), ("b", "topic", 1.0))
-        rescore(frontier, {bar: 1.0, text: 1.0})
-        assert frontier.record(bar).score == 1.0
-        assert frontier.record(bar).block == "navigation"
-        assert order_of(frontier) == [text, bar]
-
-
 @each("links, kind", [("all", "advertisement"), ("all", "copyright"), ("related", "navigation")])
 def test_of_equal_scores_also_of_none_those_off_topic_come_last(links: str, kind: str) -> None:
     with open_store("memory:") as store:
@@ -55,7 +42,7 @@ def test_of_equal_scores_also_of_none_those_off_topic_come_last(links: str, kind
         assert order_of(frontier) == [better, text, more, late]
 
 
-@each("kind", ["noise-links", "copyright", "advertisement"])
+@each("kind", ["noise-links", "advertisement"])
 def test_links_that_are_not_related_wait_however_good_until_all_are_followed(kind, tmp_path):
     uri = f"sqlite:///{tmp_path}/crawl.db"
     with open_store(uri) as store:
@@ -86,17 +73,12 @@ def test_a_link_that_a_better_block_has_as_well_is_followed() -> None:
         assert frontier.held() == [still]
 
 
-def test_the_kinds_off_topic_are_kinds_of_blocks() -> None:
-    assert set(OFF_TOPIC) < set(BEST_FIRST)
-    assert sorted(OFF_TOPIC, key=BEST_FIRST.index) == list(OFF_TOPIC)
-    assert {len(places) for places in LINKS.values()} == {len(OFF_TOPIC)}
-
-
 def test_a_link_that_waits_again_keeps_its_place() -> None:
     with open_store("memory:") as store:
         frontier = frontier_of(store, "related")
         bar, text = scored(frontier, ("a", "navigation", 1.0), ("b", "topic", 0.4))
         assert frontier.next().id == bar  # type: ignore[union-attr]
         frontier.requeue(bar, None, 0)
-        rescore(frontier, {text: 1.0})
+        rescore(frontier, {bar: 1.0, text: 1.0})
+        assert (frontier.record(bar).score, frontier.record(bar).block) == (1.0, "navigation")
         assert order_of(frontier) == [text, bar]

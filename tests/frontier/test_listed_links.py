@@ -16,7 +16,7 @@ from tests.tables import each
 HOST = "http://h.test"
 SITEMAP = f"{HOST}/sitemap.xml"
 # Not urlrule-2009: where no pattern is found, it leaves all alone that it does not probe.
-ALGORITHMS = ["breadth", "urlrule", "learned", "shark-improved", "tag-path", "fish"]
+ALGORITHMS = ["urlrule", "learned", "shark-improved", "tag-path", "fish"]
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def test_a_link_on_a_page_to_a_listed_address_is_an_ordinary_one_with_the_words_
     assert known.logical_layer == 3
 
 
-@each("algo", ["learned", "urlrule"])
+@each("algo", ["learned"])
 def test_listed_addresses_follow_where_their_like_held_what_is_looked_for(algo: str) -> None:
     others = [f"/other/{number}.htm" for number in range(200)]
     clicked = [f"/show/{number}.htm" for number in range(6)]
@@ -116,7 +116,7 @@ def test_no_limit_of_links_a_page_holds_for_a_sitemap() -> None:
         assert not crawl.refused["too many on one page"]
 
 
-@each("algo", ["learned", "urlrule", "shark-improved", "tag-path", "breadth"])
+@each("algo", ["learned", "tag-path"])
 def test_a_crawl_taken_up_again_goes_on_in_the_same_order(tmp_path: Path, algo: str) -> None:
     clicked = [f"/show/{number}.htm" for number in range(12)] + [f"/o/{n}.htm" for n in range(9)]
     listed = sitemap(*(f"/show/{n}.htm" for n in range(50)), *(f"/x/{n}.htm" for n in range(60)))

@@ -26,12 +26,6 @@ def order_of(frontier: SqliteFrontier) -> str:
     return "".join(taken)
 
 
-def test_links_come_by_weight_and_by_score_where_that_is_equal(store: SqliteStore) -> None:
-    frontier = frontier_of(store, {"b": 1, "c": 99, "d": 1})
-    put(frontier, {"a": 999.0, "b": 0.1, "c": 0.0, "d": 0.2, "e": 0.0})
-    assert order_of(frontier) == "cdbae"
-
-
 def test_a_new_score_moves_a_link_among_those_of_its_weight_only(store: SqliteStore) -> None:
     frontier = frontier_of(store, {"b": 2, "d": 2})
     put(frontier, {"a": 5.0, "b": 0.2, "d": 0.1})
@@ -46,13 +40,6 @@ def test_a_link_of_weight_0_is_not_fetched_whatever_its_score(store, score):
     frontier.apply(LinkScores([1], [score], [0.0]))
     assert (frontier.ready, frontier.held()) == (1, [1])
     assert order_of(frontier) == "a"
-
-
-def test_a_rule_lets_a_link_go_that_the_algorithm_holds(store: SqliteStore) -> None:
-    frontier = frontier_of(store, {"b": 1})
-    put(frontier, {"a": 0.1, "b": HELD, "c": HELD})
-    assert frontier.held() == [2]
-    assert order_of(frontier) == "ba"
 
 
 def test_priority_comes_before_weight_and_blocks_count_within_one(store: SqliteStore) -> None:

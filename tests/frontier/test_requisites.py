@@ -1,7 +1,5 @@
 """What pages need to be seen waits behind their links: each address once, and not too many."""
 
-import pytest
-
 from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, SqliteStore
 
 PAGE, OTHER = 1, 2
@@ -27,22 +25,16 @@ def taken(queue: RequisiteQueue, origin: str = "http://") -> list[str]:
 
 
 def test_an_address_waits_once_however_many_pages_name_it(store: SqliteStore) -> None:
-    queue = opened(store)
-    kept(queue, store, STYLE, LOGO)
+    queue = opened(store, most=3)
+    queue.keep([STYLE, LOGO], PAGE)
+    assert taken(queue) == []  # until they are durable
     kept(queue, store, STYLE, FONT, page=OTHER)
+    kept(queue, store, "http://h.test/fourth.png", page=3)
     assert queue.waiting == {"http://h.test": 2, "http://fonts.test": 1}
     assert taken(queue, "http://fonts") == [FONT]
     assert taken(queue) == [STYLE, LOGO]
     assert not queue.waiting
-
-
-def test_what_is_not_durable_is_not_taken(store: SqliteStore) -> None:
-    queue = opened(store)
-    queue.keep([STYLE], PAGE)
-    assert taken(queue) == []
-    store.commit()
-    queue.committed()
-    assert taken(queue) == [STYLE]
+    assert queue.tally()[2] == {"too many": 1}
 
 
 def test_what_style_sheets_name_comes_first_and_has_room_of_its_own(store: SqliteStore) -> None:
@@ -90,32 +82,6 @@ def test_a_page_and_a_crawl_have_room_for_so_many_bytes(store: SqliteStore) -> N
     assert taken(queue) == []
     full = "more bytes than its page, or the crawl, may have"
     assert queue.tally() == (2, 150, {"too large": 1, full: 1})
-
-
-def test_bytes_of_a_page_are_summed_again_when_they_are_forgotten(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mmcrawl.frontier.requisites._MOST_PAGES", 1)
-    queue = opened(store)
-    kept(queue, store, STYLE, LOGO)
-    kept(queue, store, FONT, page=OTHER)
-    style, logo = (queue.take(lambda one: "h.test" in one) for _ in range(2))
-    font = queue.take(lambda _: True)
-    assert queue.accept(style, 80)
-    assert queue.accept(font, 10)
-    assert queue.room(logo) == 20
-    queue.room(font)
-    queue.end(style, size=60)
-    queue.room(font)
-    assert queue.room(logo) == 40
-    assert len(queue._used) == 1
-
-
-def test_a_crawl_has_only_so_many(store: SqliteStore) -> None:
-    queue = opened(store, most=1)
-    kept(queue, store, STYLE, LOGO)
-    assert taken(queue) == [STYLE]
-    assert queue.tally()[2] == {"too many": 1}
 
 
 def test_what_was_under_way_waits_again_when_the_crawl_goes_on(store: SqliteStore) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from mmcrawl.frontier import (
     HELD,
+    KnownLink,
     LinkScores,
     NewLink,
     PageRecord,
@@ -80,21 +81,11 @@ def test_what_was_not_committed_never_happened(opened):
     assert frontier.record(0).path_score == 1
 
 
-def test_links_left_running_wait_again(opened):
-    frontier = opened()
-    add(frontier, "/a", "/b", scores=[2.0, 1.0])
-    assert frontier.next().url == f"{H}/a"
-    frontier.commit()
-
-    frontier = opened()
-    assert frontier.counts == {"W": 2, "R": 0, "C": 0, "E": 0}
-    assert [frontier.next().url, frontier.next().url] == [f"{H}/a", f"{H}/b"]
-
-
 def test_scores_priorities_and_held_links_survive(opened):
     frontier = opened()
     ids = add(frontier, "/low", "/held", "/high", "/unscored", scores=[0.1, 0.2, 0.3, 0.4])
     frontier.add([NewLink(f"{H}/new"), NewLink(f"{H}/urgent", priority=2, request=b"r")])
+    assert frontier.next().url == f"{H}/unscored"  # which is left running
     frontier.apply(LinkScores([ids[1], ids[0], 5], [HELD, 0.9, 0.0], [0.0, 0.7, 0.0]))
     frontier.commit()
 
@@ -113,13 +104,17 @@ def test_what_scoring_asks_of_a_link_survives(opened):
     frontier = opened()
     [seed] = add(frontier, "/")
     place = {"anchor": "光", "group_title": "物理", "tag_path": "html body ul.menu li a"}
-    frontier.add([NewLink(f"{H}/a", content_score=0.5, logical_layer=2, **place)], seed)
-    known = frontier.known(1)
+    frontier.add(
+        [NewLink(f"{H}/a", content_score=0.5, physical_layer=3, logical_layer=2, **place)], seed
+    )
+    expected = KnownLink(f"{H}/a", 0.5, 3, seed, 2, *place.values())
+    assert frontier.known(1) == expected
     frontier.commit()
 
     frontier = opened()
-    assert frontier.known(1) == known
-    assert known.tag_path == "html body ul.menu li a"
+    assert frontier.known(1) == expected
+    assert (frontier.known(seed).parent, frontier.known(seed).tag_path) == (None, "")
+    assert frontier.without_parent() == [seed]
 
 
 def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(opened):
@@ -149,17 +144,6 @@ def test_links_that_failed_wait_again_only_if_nothing_could_be_fetched(opened, c
     frontier = opened()
     assert frontier.waiting() == waiting
     assert len(list(frontier.history())) == 2 - len(waiting)
-
-
-def test_pages_crawled_after_resuming_come_later_in_the_history(opened):
-    for link in ("/b", "/a"):
-        frontier = opened()
-        add(frontier, link)
-        taken = frontier.next()
-        frontier.complete(taken.id, PageRecord(taken.url, "", "", "", False, False, 0, 1.0), [])
-        frontier.commit()
-    frontier = opened()
-    assert [page.url for page in frontier.history()] == [f"{H}/b", f"{H}/a"]
 
 
 def test_a_refused_link_is_recorded_and_never_waits(opened):

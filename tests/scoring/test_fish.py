@@ -29,13 +29,6 @@ def test_depth_is_how_many_irrelevant_pages_are_crossed(made_up_crawl, depth):
     assert crawl.frontier.ready == 0
 
 
-def test_a_relevant_page_gives_its_links_the_full_depth_again(made_up_crawl):
-    crawl = made_up_crawl("fish", chain(9), relevant_pages("/2"), depth=2)
-    crawl.seed("/0")
-    # /0: 2, /1: 1, /2: 0 but relevant, /3: 2, /4: 1, /5: 0, /6 is dropped
-    assert crawl.run() == [f"/{n}" for n in range(6)]
-
-
 def test_links_of_relevant_pages_go_to_the_front_the_latest_first(made_up_crawl):
     web = {"/": ["/a", "/b", "/c"], "/a": ["/a1", "/a2"], "/a1": ["/x"], "/b": ["/y"]}
     crawl = made_up_crawl("fish", web, relevant_pages("/", "/a", "/a1"))

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.graph import (
-    PageRank,
-    TopicCentricPageRank,
-    TopicRank,
-    WeightedPageRank,
-)
+from mmcrawl.scoring.graph import PageRank, TopicCentricPageRank, TopicRank, WeightedPageRank
 from tests.scoring.conftest import OPTICS
 from tests.tables import each
 
@@ -85,7 +80,6 @@ def test_topicrank_by_hand():
     "omega, lambda_, to_1",
     [
         (1.0, 0.85, 0.25),  # content alone
-        (0.0, 1.0, 1.0),  # links held alone: 1 holds link 2, which holds none
         (0.0, 0.0, 0.0),  # parents alone: those of 1 have 0, those of 2 a mean of 0.125
         (0.5, 0.0, 0.125),
     ],
@@ -93,18 +87,6 @@ def test_topicrank_by_hand():
 def test_omega_and_lambda_weigh_what_they_should(omega, lambda_, to_1):
     scorer, _ = told(TopicRank, TRIANGLE, WORDS, omega=omega, lambda_=lambda_)
     assert shares_of(scorer)[0] == pytest.approx({1: to_1, 2: 1 - to_1})
-
-
-@each("alpha", [0.0, 0.4])
-def test_topicrank_weighs_content_and_structure_by_alpha(alpha):
-    # 1 and 2 wait; P(0, ·) = 0.5 · (1/4, 3/4) + 0.5 · (1/2, 1/2), no link(p) being known
-    # x1 = 1 + 0.8 · 0.375 = 1.3; x2 = 1 + 0.8 · 0.625 = 1.5
-    _, answer = told(TopicRank, {0: [1, 2]}, WORDS, alpha=alpha)
-    expected = [alpha * 0.25 + (1 - alpha) * 1.3 / 1.5, alpha * 0.75 + (1 - alpha)]
-    assert answer.score == pytest.approx(expected)
-    _, answer = told(PageRank, {0: [1, 2]}, WORDS)  # the others go by structure alone
-    assert answer.score == answer.structure
-    assert max(answer.score) == 1
 
 
 @each(

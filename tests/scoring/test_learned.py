@@ -185,22 +185,6 @@ def test_all_links_of_a_redirect_are_evidence_of_what_it_led_to(
         assert scores == pytest.approx([expected] * len(scores), abs=0.01)
 
 
-def test_what_a_page_led_to_counts_though_a_redirect_lay_between(made_up_crawl, weighed):
-    weighed({"always": (-2.0, 0.1), "shape: yield": (0.0, 0.1)})
-    web = {"/": [url for n in range(20) for url in (f"/list?page={n}", f"/notes/{n}.htm")]}
-    web |= {f"/list?page={n}": [f"/go/{n}"] for n in range(10)}
-    crawl = made_up_crawl("learned", web, relevant=lambda url: url.startswith("/film/"))
-    crawl.seed("/")
-    crawl.fetch("/")
-    for number in range(10):
-        crawl.fetch(f"/list?page={number}", f"/notes/{number}.htm")
-        crawl.redirect(crawl.take(f"/go/{number}"), f"/film/{number}.htm")
-        crawl.fetch(f"/film/{number}.htm")
-    scores = crawl.scores()
-    lists, notes = ([scores[url] for url in scores if kind in url] for kind in ("list", "notes"))
-    assert min(lists) > max(notes) + 0.02
-
-
 def test_the_model_unlearns_a_page_taken_back(made_up_crawl, weighed):
     weighed({})
     crawl = made_up_crawl("learned", SITE, relevant=is_film)
@@ -283,13 +267,3 @@ def test_lists_promise_less_with_each_that_brought_nothing(made_up_crawl, weighe
     scores = crawl.scores()
     assert scores["/films/19/"] == pytest.approx(0.4, abs=1e-3)
     assert scores["/tags/19/"] == pytest.approx(0.4 * 10 / (10 + 10), abs=1e-3)
-
-
-def test_a_page_taken_back_that_was_never_learnt_as_relevant_changes_nothing(made_up_crawl):
-    crawl = made_up_crawl("learned", SITE, relevant=is_film)
-    crawl.seed("/")
-    crawl.run(8)
-    crawl.apply(crawl.scorer.revised([]))
-    before = crawl.scores()
-    crawl.apply(crawl.scorer.revised([0, *crawl.frontier.waiting()[:2]]))
-    assert crawl.scores() == before

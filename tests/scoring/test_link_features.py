@@ -70,10 +70,7 @@ def changed(**what: object) -> KnownLink:
         (changed(url="http://h.test/films/2006/lab9.htm"), {"shape"}),
         (changed(url="http://h.test/films/2006/lesson12.asp"), {"shape", "form"}),
         (changed(url="http://h.test/films/2007/lesson12.htm"), {"directory", "way"}),
-        (
-            changed(url="http://h.test/lesson12.htm"),
-            {"directory", "way", "above", "shape", "form"},
-        ),
+        (changed(url="http://h.test/lesson12.htm"), {"directory", "way", "above", "shape", "form"}),
         (changed(url="http://i.test/films/2006/lesson12.htm"), OF_THE_HOST),
     ],
 )

@@ -1,14 +1,11 @@
 """The model that learns, one example after another, what was wrong with what was expected."""
 
-from math import exp
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring import OnlineLogisticModel
-from tests.tables import each
 
 
 def rows(*features: list[int]) -> np.ndarray:
@@ -32,15 +29,6 @@ def test_one_example_moves_weights_as_worked_out_by_hand():
     made.learn(rows([5])[0], -2.0, False)
     now = 0.24858 - 0.28081 * 0.14787
     assert made.log_odds(rows([5], [9])) == pytest.approx([now, 0.24858], abs=1e-5)
-
-
-@each("share", [0.1, 0.9])
-def test_a_wrong_expectation_is_made_good_with_time(share):
-    made, random = model(), np.random.default_rng(2)
-    for _ in range(500):
-        made.learn(rows([3])[0], -3.0, bool(random.random() < share))
-    learnt = 1 / (1 + exp(3.0 - made.log_odds(rows([3]))[0]))
-    assert learnt == pytest.approx(share, abs=0.05)
 
 
 def test_what_is_expected_of_a_feature_is_unlearnt_if_it_proves_wrong():

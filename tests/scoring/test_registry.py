@@ -61,14 +61,6 @@ def test_another_package_can_register_an_algorithm():
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
-    (tmp_path / "deepest_first.py").write_text("import nothing_there")
-    sys.modules.pop("deepest_first", None)
-    with pytest.raises(MmcrawlError, match=r"deepest_first:Deepest cannot be loaded \(No module"):
-        default_parameters("deepest")
-
-
-@pytest.mark.usefixtures("plug_in")
 def test_parameters_are_read_by_the_type_of_their_default():
     assert parse_parameters("urlrule", {"alpha": "0.5", "m": "7"}) == {"alpha": 0.5, "m": 7}
     assert parse_parameters("deepest", {"loud": "yes"}) == {"loud": True}

@@ -90,14 +90,6 @@ def test_the_target_of_a_redirect_takes_the_place_of_the_link_that_led_to_it():
     assert scores(scorer.added([4])) == {4: 1.0}  # a seed that redirects
 
 
-def test_a_waiting_link_moves_when_a_better_page_holds_it(made_up_crawl):
-    web = {"/": ["/a", "/b", "/c"], "/a": ["/x", "/c"], "/b": ["/y"], "/c": ["/z", "/x", "/a"]}
-    topic = {"/": 0.3, "/a": 0.9, "/c": 0.0}
-    crawl = made_up_crawl("shark", web, content=lambda url: len(url) % 3 / 4, topic=topic)
-    crawl.seed("/")
-    assert crawl.run(4) == ["/", "/a", "/c", "/x"]  # /a lifts /c over /b
-
-
 def test_revision_and_failure_change_nothing():
     scorer = made({0: None, 1: 0, 2: 0})
     scorer.added([0])

@@ -113,19 +113,6 @@ def test_content_follows_equation_3_12(crawl):
     assert scorer.patterns() == []
 
 
-def test_what_siblings_turn_out_to_be_changes_the_order_of_what_waits(crawl):
-    """Two lists of equal promise; the one whose links are good is crawled, the other left."""
-    good, bad = [f"/g{n}" for n in range(6)], [f"/b{n}" for n in range(6)]
-    web = {"/": ["/bad", "/good"], "/bad": bad, "/good": good}
-    topic = {"/": 0.6, "/bad": 0.6, "/good": 0.6} | dict.fromkeys(good, 0.9)
-    made = crawl(web, topic, content=lambda url: float(url in web))
-    made.seed("/")
-    fetched = made.run()
-    assert fetched[:3] == ["/", "/bad", "/good"]
-    assert fetched[3] == "/b0"  # equal scores: what was found first
-    assert fetched[4:] == good + bad[1:]
-
-
 def test_revision_lowers_the_links_of_the_pages_that_held_the_page_but_not_as_printed(crawl):
     topic = {"/": 0.6, "/a": 0.7, "/b": 0.6}
     for with_media in (True, False):
@@ -213,13 +200,3 @@ def test_a_page_of_many_links_does_not_score_all_of_them_for_every_child(crawl):
     answered = sum(len(answer.ids) for answer in made.answers)
     assert len(made.answers) > 600
     assert answered < 60 * 600  # and not 600 · 600 / 2
-
-
-def test_a_link_that_all_pages_hold_does_not_cost_every_page_all_of_them(crawl):
-    pages = [f"/x{n}" for n in range(200)]
-    web = {"/": [*pages, "/nav"]} | {page: ["/nav", f"{page}/own"] for page in pages}
-    made = crawl(web, dict.fromkeys(pages, 0.3), content=lambda url: float(url != "/nav"))
-    made.seed("/")
-    made.run(125)
-    answered = sum(len(answer.ids) for answer in made.answers)
-    assert answered < 125 * 80

@@ -41,14 +41,6 @@ def test_content_of_a_link_follows_equation_4_7(similarity, text, beta, expected
     assert similarity.shark(text, beta) == pytest.approx(expected)
 
 
-def test_the_first_text_on_topic_is_the_largest_and_scales_the_next():
-    similarity = LinkSimilarity(OPTICS)
-    one, two = LinkText("lens", "", ""), LinkText("lens prism", "", "")
-    assert similarity.shark(one, 1) == 1
-    assert similarity.shark(two, 1) == 1
-    assert similarity.shark(one, 1) == 0.5
-
-
 def test_title_headings_and_group_titles_of_a_page_are_one_document():
     similarity = LinkSimilarity(OPTICS)
     page = Page(

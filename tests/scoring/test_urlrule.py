@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from mmcrawl.frontier import PatternRecord
-from mmcrawl.scoring import Prospects, prior_of
-from tests.tables import each
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]
@@ -52,34 +50,6 @@ def test_the_weights_say_how_much_each_addition_counts(school):
     assert (new > old).all()
 
 
-def test_it_counts_on_how_many_pages_a_link_was_found(made_up_crawl, monkeypatch):
-    monkeypatch.setattr(Prospects, "prior", prior_of({"linked": (1.0, 0.0)}))
-    crawl = made_up_crawl("urlrule", {"/": [*NEWS, *VIDEOS], NEWS[0]: VIDEOS[3:4]}, alpha=1.0)
-    crawl.seed("/")
-    crawl.fetch("/", NEWS[0])
-    scores = crawl.scores()
-    assert scores.pop(VIDEOS[3]) > max(scores.values()) + 0.05
-
-
-def test_seeds_come_before_the_best_of_links(school):
-    crawl = school()
-    crawl.content = lambda url: float(is_video(url))
-    crawl.fetch("/", *VIDEOS[:8])
-    crawl.seed("http://i.test/")
-    assert crawl.run(2) == ["http://i.test/", VIDEOS[8]]
-
-
-def test_a_barren_directory_sinks_below_one_not_seen_yet(made_up_crawl):
-    barren = [f"/d/p{n}" for n in range(60)]
-    crawl = made_up_crawl("urlrule", {"/": [*barren, "/new/1"]})
-    crawl.seed("/")
-    crawl.run(1)
-    assert max(crawl.scores().values()) == crawl.scores()["/d/p0"]
-    crawl.fetch(*barren[:40])
-    scores = crawl.scores()
-    assert max(scores, key=scores.get) == "/new/1"
-
-
 def test_a_directory_of_links_that_fail_sinks(school):
     crawl = school()
     crawl.run(1)
@@ -87,13 +57,6 @@ def test_a_directory_of_links_that_fail_sinks(school):
         crawl.fail(crawl.take(url))
     scores = crawl.scores()
     assert max(scores[url] for url in VIDEOS[12:]) < min(scores[url] for url in NEWS)
-
-
-@each("m, near, learns", [(3, 5, True), (19, 5, True), (20, 5, False), (3, 4, False)])
-def test_m_and_near_say_what_a_cluster_is(school, m, near, learns):
-    crawl = school(m=m, near=near)
-    crawl.run()
-    assert bool(crawl.scorer.patterns()) is learns
 
 
 def learn_exactly(crawl, videos=4):

@@ -93,13 +93,6 @@ def test_a_probe_that_leads_to_a_known_page_is_given_back(crawl):
     assert made.run() == deep(3, 3)[1:]
 
 
-def test_the_target_of_a_probe_takes_its_place(crawl):
-    made = crawl(*deep(3, 2), num2=1, web={"/else/where/1": deep(2, 1)})
-    made.run(3)
-    made.redirect(made.start()[0], "/else/where/1")
-    assert made.run() == ["/else/where/1"]
-
-
 def test_when_probing_is_over_links_that_match_are_fetched_and_no_others(crawl):
     links = [f"/a{url}" for pair in zip(NEWS, VIDEOS, strict=True) for url in pair]
     made = crawl(*links, num2=4, relevant=lambda url: url.startswith("/a/v"))

@@ -1,21 +1,11 @@
 """New patterns are measured against all links that wait: the same as one by one, and cheaply."""
 
 from collections import Counter
-from itertools import pairwise
 from random import Random
 
 import pytest
 
-from mmcrawl.scoring import (
-    NO_PATTERN,
-    Links,
-    LinkSimilarity,
-    Pattern,
-    UrlRule,
-    WaitingUrls,
-    url_parts,
-    urlrule,
-)
+from mmcrawl.scoring import NO_PATTERN, Links, LinkSimilarity, UrlRule, url_parts, urlrule
 from tests.scoring.conftest import OPTICS
 
 
@@ -76,49 +66,3 @@ def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, monkeypatch,
         kinds["several"] += len(crawl.scorer.patterns()) > 2
     assert crawl.scorer.patterns() == twin.scorer.patterns()
     assert kinds["several"]
-
-
-def test_a_new_pattern_looks_at_no_waiting_link_by_itself(made_up_crawl, monkeypatch):
-    videos = [f"/v/{n}" for n in range(4)]
-    links = [*videos, *(f"/w/{n}/{n}.htm" for n in range(50))]
-    crawl = made_up_crawl("urlrule", {"/": links}, lambda url: url in videos)
-    crawl.seed("/")
-    while len(set(videos) & set(crawl.fetched)) < 3:
-        assert crawl.run(1)
-    while (taken := crawl.start()) is not None and taken[1] not in videos:
-        crawl.finish(*taken)
-    calls = Counter()
-
-    def counted(owner, name):
-        original = getattr(owner, name)
-
-        def call(*arguments):
-            calls[name] += 1
-            return original(*arguments)
-
-        monkeypatch.setattr(owner, name, call)
-
-    counted(Pattern, "matches")
-    counted(Pattern, "distance")
-    counted(crawl.frontier, "known")
-    crawl.finish(*taken)
-    assert crawl.scorer.patterns()
-    assert sum(calls.values()) <= 5
-
-
-def test_only_patterns_that_changed_are_measured_again(made_up_crawl, monkeypatch):
-    sections = [[f"/s{s}/t{s}/{n}" for n in range(4)] for s in range(6)]
-    web = {before[-1]: after for before, after in pairwise([["/"], *sections])}
-    crawl = made_up_crawl("urlrule", web, lambda url: url != "/", m=1)
-    crawl.seed("/")
-    measured = []
-    gaps = WaitingUrls.gaps
-
-    def noted(waiting, pattern):
-        measured.append(str(pattern))
-        return gaps(waiting, pattern)
-
-    monkeypatch.setattr(WaitingUrls, "gaps", noted)
-    crawl.run()
-    assert len(crawl.scorer.patterns()) == 6
-    assert len(measured) == 11  # each when it is new and when it has grown, but for the last one
