@@ -65,7 +65,7 @@ def _read(line: str) -> Sequence[Word]:
         if not has_han(run[0]):
             if word := _word(run[0]):
                 words.append(word._replace(adjoins=start == end))
-            end = run.end()
+                end = run.end()
             continue
         for key in segment(run[0]):
             tells = len(key) > 1 and not key.isnumeric()
