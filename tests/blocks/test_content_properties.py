@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
+from mmcrawl.blocks.content import PAGE_TYPES, best_lines
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.growth import assert_linear
 from tests.tables import each
@@ -88,20 +88,9 @@ def test_at_least_one_line_is_chosen_where_some_words_may_be_expected() -> None:
     assert best_lines(probabilities, np.array([5.0, 5.0])).tolist() == [False, False]
 
 
-def test_words_of_lines_are_counted() -> None:
-    assert line_words(["a lever lifts", "杠杆 原理", ""]).tolist() == [3, 5, 1]
-
-
 @each(
     "piece",
-    [
-        b"<div>",
-        b"<div>a lever lifts ",
-        b"<li>a lever lifts",
-        b"<p>A lever lifts.</p>",
-        b"<noscript>a",
-        b"<table>a lever lifts ",
-    ],
+    [b"<div>a lever lifts ", b"<p class=comment>A lever lifts.</p>", b"<noscript>a", b"<table>a "],
 )
 def test_time_grows_with_the_page(piece: bytes) -> None:
-    assert_linear(lambda size: page_content(piece * size), 5_000)
+    assert_linear(lambda size: page_content(piece * size), 800)
