@@ -1,71 +1,77 @@
-"""The headline of a page: which of its headings, of its title, of its metadata."""
+"""What a page says of itself, and its headline: of its headings, its title, its metadata."""
 
 from mmcrawl.blocks import read_tree
-from mmcrawl.blocks.content import page_headline, page_metadata
+from mmcrawl.blocks.content import PageMetadata, page_headline, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.tables import each
 
-
-def headline(body: str, *, title: str = "", head: str = "", prose: str = "body") -> str:
-    document = f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
-    tree = read_tree(document.encode(), encoding="utf-8")
-    lines = PageLines.of(tree, Measures(tree))
-    return page_headline(tree, lines, tree.tags.index(prose), page_metadata(tree))
-
-
-OG = '<meta property=og:title content="Levers explained">'
-
-
-def test_a_main_heading_that_the_title_repeats_comes_first() -> None:
-    body = "<h1>The School</h1><h1>Levers</h1><article>text</article>"
-    assert headline(body, title="LEVERS - The Lab", prose="article") == "Levers"
-    assert headline(body, title="The School: Levers", prose="article") == "The School"
-
-
-def test_a_heading_of_three_letters_is_no_sign() -> None:
-    body = "<h1>Lab</h1><h1>On levers</h1><article>text</article>"
-    assert headline(body, title="Lab report", prose="article") == "On levers"
-
-
-def test_else_the_last_main_heading_before_the_end_of_the_prose() -> None:
-    body = "<h1>Site</h1><article><h1>Levers</h1>text</article><h1>More</h1>"
-    assert headline(body, title="Physics", prose="article") == "Levers"
-
-
-def test_else_the_first_main_heading() -> None:
-    assert headline("<p>text</p><h1>A</h1><h1>B</h1>", title="Physics", prose="p") == "A"
-
-
-def test_a_whole_text_in_h1_is_no_heading() -> None:
-    assert headline(f"<h1>{'word ' * 100}</h1>", title="Levers") == "Levers"
-
-
-def test_else_the_heading_of_the_metadata() -> None:
-    assert headline("<h2>Physics</h2>", title="Physics", head=OG) == "Levers explained"
-
-
-def test_the_heading_of_the_metadata_is_without_the_site() -> None:
-    body = "<h2>Physics</h2><h3>Levers</h3><h3>Levers explained</h3>"
-    head = OG.replace("Levers explained", "Levers explained - The Lab")
-    assert headline(body, title="Physics", head=head) == "Levers explained"
-
-
-def test_else_a_lower_heading_that_the_title_repeats() -> None:
-    assert headline("<h2>News</h2><h3>Levers</h3>", title="Levers | The Lab") == "Levers"
+OG = "<meta property=og:title content='{}'>"
+LEVERS, TEXT = "<h1>Levers</h1>", "<article>text</article>"
 
 
 @each(
-    "title, found",
+    "title, body, headline",
     [
-        ("Levers and how they work - The Lab", "Levers and how they work"),
-        ("The Lab | Levers and how they work", "Levers and how they work"),
-        ("杠杆原理与应用_启明中学", "杠杆原理与应用"),
-        ("Levers | Pulleys | Wheels", "Levers"),
-        ("A | Levers | Wheels today", "Wheels today"),
-        ("Well-known levers", "Well-known levers"),
-        ("  Levers \n of all\tkinds ", "Levers of all kinds"),
-        ("", ""),
+        # a main heading that the title repeats; three letters are no sign
+        ("LEVERS - The Lab", f"<h1>The School</h1>{LEVERS}{TEXT}", "Levers"),
+        ("The School: Levers", f"<h1>The School</h1>{LEVERS}{TEXT}", "The School"),
+        ("Lab report", f"<h1>Lab</h1><h1>On levers</h1>{TEXT}", "On levers"),
+        # the last main heading before the end of the prose, else the first
+        ("Physics", f"<h1>A</h1><article>{LEVERS}text</article><h1>More</h1>", "Levers"),
+        ("Physics", "<article>text</article><h1>A</h1><h1>B</h1>", "A"),
+        # a whole text in h1 is no heading
+        ("Levers", f"<h1>{'word ' * 100}</h1>{TEXT}", "Levers"),
+        # the heading of the metadata, without the site
+        ("Physics", f"{OG.format('Levers explained')}<h2>Physics</h2>{TEXT}", "Levers explained"),
+        ("Physics", f"{OG.format('Levers moved - The Lab')}<h2>Physics</h2><h3>Levers</h3>"
+         f"<h3>Levers moved</h3>{TEXT}", "Levers moved"),
+        # a lower heading that the title repeats
+        ("Levers | The Lab", f"<h2>News</h2><h3>Levers</h3>{TEXT}", "Levers"),
+        # the title without the site
+        ("Levers and how they work - The Lab", TEXT, "Levers and how they work"),
+        ("The Lab | Levers and how they work", TEXT, "Levers and how they work"),
+        ("杠杆原理与应用_启明中学", TEXT, "杠杆原理与应用"),
+        ("Levers | Pulleys | Wheels", TEXT, "Levers"),
+        ("A | Levers | Wheels today", TEXT, "Wheels today"),
+        ("Well-known levers", TEXT, "Well-known levers"),
+        ("  Levers \n of all\tkinds ", TEXT, "Levers of all kinds"),
+        ("", TEXT, ""),
     ],
-)
-def test_else_the_title_without_the_site(title: str, found: str) -> None:
-    assert headline("<p>text</p>", title=title) == found
+)  # fmt: skip
+def test_the_headline_of_a_page(title: str, body: str, headline: str) -> None:
+    tree = read_tree(f"<title>{title}</title><body>{body}".encode(), encoding="utf-8")
+    lines = PageLines.of(tree, Measures(tree))
+    found = page_headline(tree, lines, tree.tags.index("article"), page_metadata(tree))
+    assert found == headline
+
+
+def metadata(html: str) -> PageMetadata:
+    return page_metadata(read_tree(html.encode(), encoding="utf-8"))
+
+
+def test_what_a_page_says_of_itself() -> None:
+    nothing = metadata("<p>text")
+    assert (nothing.title, nothing.headline, nothing.description, nothing.data) == ("",) * 4
+    assert set(nothing.types) == {0.0}
+    page = metadata(
+        "<title> Levers\n&amp; pulleys </title><title>No</title><meta name=Description content=A>"
+        "<meta property=og:title content=''><meta NAME='Twitter:Title' content=' The  lever '>"
+        "<meta property=og:description content='B C'><script>var x = 'not data'</script>"
+        r"""<script type=application/ld+json>{"a": "A \"lever\" \u6760\u6746\n is \/ was"}"""
+    )
+    assert (page.title, page.headline) == ("Levers & pulleys", "The lever")
+    assert page.description == "A\nB C"
+    assert 'A "lever" 杠杆  is / was' in page.data
+    assert "not data" not in page.data
+
+
+def test_types_of_data_and_of_open_graph_are_told_apart() -> None:
+    data = '<script type=application/ld+json>{{"@type": "{}"}}</script>'
+    pages = [data.format(name) for name in "NewsArticle QAPage Product ItemList Course".split()]
+    pages += [f"<meta property=og:type content={name}>" for name in ("article", "product")]
+    assert len({metadata(page).types for page in pages}) == len(pages)
+
+
+@each("data", ["{", '{"@type": 3}', "\\", "\\u12", '{"@type":"' + "a" * 99])
+def test_broken_data_is_no_error(data: str) -> None:
+    assert metadata(f"<script type=application/ld+json>{data}</script>").headline == ""
