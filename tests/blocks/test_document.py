@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.rendering import Formula, Paragraph, mathml_to_tex
+from mmcrawl.blocks.rendering import mathml_to_tex
 from mmcrawl.errors import BlockError
 from tests.tables import each
 
@@ -45,8 +45,6 @@ def md(body: str, url: str | None = "http://h.test/a/") -> str:
          "<tr><tr><td colspan=2>none<tr><td>Second<td>2 kg<td>cart</table>",
          "| Kind | Load | Use |\n| --- | --- | --- |\n| First | 1 kg | scale |\n|  | none |  |\n"
          "| Second | 2 kg | cart |"),
-        ("<table><tr><th>Kind<th>Load<th>Use<tr><td>First<td></td><td>scale</table>",
-         "| Kind | Load | Use |\n| --- | --- | --- |\n| First |  | scale |"),
         ("<table><tr><td rowspan=2 colspan=2>First<td>1 kg<tr><td>2 kg<tr><td>a<td>b<td>c</table>",
          "|  |  |  |\n| --- | --- | --- |\n| First |  | 1 kg |\n|  |  | 2 kg |\n| a | b | c |"),
         ("<blockquote><p>Give me a place to stand and I shall move the earth.</p></blockquote>",
@@ -85,35 +83,21 @@ ZHIHU = '<img src="https://www.zhihu.com/equation?tex=E%3Dmc%5E2" alt="E=mc^2" e
 MATHML = "<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>"
 
 
-@each(
-    "formula",
-    [
-        KATEX,
-        WIKIPEDIA,
-        MATHJAX,
-        ZHIHU,
-        "\\(E=mc^2\\)",
-        '<span class="ztext-math" data-tex="E=mc^2">E=mc2</span>',
-    ],
-)
+ZTEXT = '<span class="ztext-math" data-tex="E=mc^2">E=mc2</span>'
+
+
+@each("formula", [KATEX, WIKIPEDIA, MATHJAX, ZHIHU, ZTEXT, "\\(E=mc^2\\)"])
 def test_a_formula_is_kept_once_as_tex(formula: str) -> None:
     written = md(f"<p>The energy at rest is {formula} for any body at all.</p>")
     assert written == "The energy at rest is $E=mc^2$ for any body at all."
-
-
-def test_mathml_without_tex_is_converted() -> None:
-    assert "$E=mc^{2}$" in md(f"<p>The energy at rest is {MATHML} for any body at all.</p>")
 
 
 @each(
     "markup, tex",
     [
         ("<mfrac><mn>1</mn><msqrt><mi>x</mi></msqrt></mfrac>", r"\frac{1}{\sqrt{x}}"),
-        (
-            "<mmultiscripts><mi>C</mi><mn>2</mn><none/><mprescripts/><mn>6</mn><mn>14</mn>"
-            "</mmultiscripts>",
-            "{}_{6}^{14}C_{2}",
-        ),
+        ("<mmultiscripts><mi>C</mi><mn>2</mn><none/><mprescripts/><mn>6</mn><mn>14</mn>",
+         "{}_{6}^{14}C_{2}"),
         ("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>"
          "<msub><mi>a</mi><mi>i</mi></msub>", r"\sum_{i=1}^{n}a_{i}"),
         ("<mi>α</mi><mo>&#x2062;</mo><mi>x</mi>", r"\alpha x"),
@@ -123,7 +107,7 @@ def test_mathml_without_tex_is_converted() -> None:
         ("<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr><mtr><mtd><mn>3</mn></mtd>"
          "<mtd><mn>4</mn></mtd></mtr></mtable>", r"\begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix}"),
         ("<mfenced><mi>a</mi><mi>b</mi></mfenced>", r"\left( a, b \right)"),
-        ("<mrow>" * 500 + "<mi>x</mi>", ""),
+        ("<mrow>" * 500 + "<mi>x</mi>", ""),  # too deep
     ],
 )  # fmt: skip
 def test_mathml_is_written_as_tex(markup: str, tex: str) -> None:
@@ -133,8 +117,6 @@ def test_mathml_is_written_as_tex(markup: str, tex: str) -> None:
 def test_a_formula_of_its_own_line_is_displayed() -> None:
     block = f'<div><span class="katex-display">{KATEX}</span></div>'
     assert md(block) == "$$\nE=mc^2\n$$"
-    blocks = page_content(page(block)).document.blocks
-    assert Paragraph([Formula("E=mc^2", display=True)]) in blocks
 
 
 def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
@@ -166,7 +148,6 @@ def test_code_and_short_cells_of_a_small_page_are_kept() -> None:
     )
     content = page_content(small)
     assert content.paragraphs[1:] == ("ls -l", "one", "two", "Name", "Size", "a", "2 kB")
-    assert content.write("md").startswith("# Listing files\n\nThe command")
 
 
 HIGHLIGHTED = """<h1>Sums<a class=headerlink href="#sums">¶</a></h1><p>A program adds two numbers up
@@ -187,9 +168,8 @@ def test_white_space_between_the_words_of_code_is_kept(encoding: str) -> None:
 
 
 def test_marks_of_links_to_headings_and_soft_hyphens_are_left_out() -> None:
-    page = page_content(
-        HIGHLIGHTED + "<h2><a href='#more'>#</a>More</h2><p>And so on.", favor="recall"
-    )
+    more = "<h2><a href='#more'>#</a>More</h2><p>And so on."
+    page = page_content(HIGHLIGHTED + more, favor="recall")
     assert page.title == "Sums"
     assert "an example shows" in page.text
     for form in ("md", "txt"):
@@ -210,20 +190,17 @@ def test_json_has_the_facts_the_text_and_the_blocks() -> None:
     assert record["title"] == "Levers"
     assert record["published"] is None
     assert {"kind": "code", "language": "", "text": "x = 1"} in record["blocks"]
-    assert record["text"].startswith("Levers") or record["text"].startswith("A lever")
+    assert "A lever is a rigid bar" in record["text"]
 
 
-def test_an_empty_page_is_an_empty_document() -> None:
+def test_an_empty_page_is_an_empty_document_and_another_format_is_refused() -> None:
     content = page_content(b"")
     assert content.write("md") == content.write("txt") == ""
-
-
-def test_another_format_is_refused_by_a_sentence() -> None:
     with pytest.raises(BlockError, match="no format 'pdf': give one of md, txt, json"):
-        page_content(b"").write("pdf")  # type: ignore[arg-type]
+        content.write("pdf")  # type: ignore[arg-type]
 
 
 def test_deep_nesting_is_written_all_the_same() -> None:
-    deep = "<blockquote><ul><li><b>" * 3000 + TEXT
+    deep = "<blockquote><ul><li><b>" * 1500 + TEXT
     for form in ("md", "txt", "json"):
         assert "rigid bar" in page_content(deep).write(form)  # type: ignore[arg-type]

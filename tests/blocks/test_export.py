@@ -55,37 +55,26 @@ def test_the_page_can_be_put_together_from_the_document_and_the_page(encoding: s
 
 def test_blocks_are_nested_and_say_all_that_is_known_of_them() -> None:
     document = json.loads(partition_json(nested(url="http://h.test/")))
-    assert [document[name] for name in ("url", "method", "level", "encoding")] == [
-        "http://h.test/",
-        "bwap",
-        2,
-        "utf-8",
-    ]
+    told = {"url": "http://h.test/", "method": "bwap", "level": 2, "encoding": "utf-8"}
+    assert document.items() >= told.items()
     outer, last = document["blocks"]
     inner, other = outer["children"]
     assert [block["level"] for block in (outer, inner, other, last)] == [1, 2, 2, 1]
-    assert (inner["path"], inner["topic"], inner["text"]) == (
-        "html/body/div/p",
-        "光学",
-        "光学 透镜",
-    )
+    told = {"path": "html/body/div/p", "topic": "光学", "text": "光学 透镜"}
+    assert inner.items() >= told.items()
     assert inner["links"] == [{"href": "x.htm", "text": "透镜"}]
     assert inner["children"] == other["children"] == last["children"] == []
     assert BODY.encode()[last["start"] : last["end"]] == b"<p id=d>foot</body></html>"
 
 
 def test_what_is_no_number_is_null() -> None:
-    text = partition_json(nested())
+    text = partition_json(nested("gb18030"))
+    assert "光学" in text
     assert "NaN" not in text
     assert "Infinity" not in text
     block = json.loads(text)["blocks"][0]
     assert block["score"] is None
     assert block["features"] == {"links": 2, "x": None, "y": 0.5}
-
-
-def test_letters_stand_as_they_are() -> None:
-    assert "光学" in partition_json(nested("gb18030"))
-    partition_json(nested()).encode("utf-8", "strict")
 
 
 def test_a_page_without_blocks_is_all_layout() -> None:

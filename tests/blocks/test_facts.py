@@ -32,7 +32,6 @@ def json_ld(data: object) -> str:
     "written, value",
     [
         ("2019-05-06T10:11:12.000+08:00", "2019-05-06T10:11:12+08:00"),
-        ("2019-05-06 10:11", "2019-05-06T10:11:00"),
         ("Mon, 06 May 2019 10:11:12 GMT", "2019-05-06T10:11:12+00:00"),
         ("May 6th, 2019 at 3:04 pm", "2019-05-06T15:04:00"),
         ("6. Mai 2019", "2019-05-06"),
@@ -106,10 +105,8 @@ def test_a_date_is_read_beside_the_headline(body: str, day: str, source: str) ->
 
 
 def test_dates_of_comments_and_of_changes_are_not_that_of_publication() -> None:
-    body = (
-        '<p>Updated: 7 May 2019</p><div class="comment"><time datetime="2020-01-01">x</time></div>'
-    )
-    found = facts(body=body)
+    comment = '<div class="comment"><time datetime="2020-01-01">x</time></div>'
+    found = facts(body=f"<p>Updated: 7 May 2019</p>{comment}")
     assert found.published is None
     assert found.modified is not None
     assert found.dated is found.modified
@@ -134,7 +131,6 @@ def test_dates_of_comments_and_of_changes_are_not_that_of_publication() -> None:
         ('<meta name="author" content="admin">', "", ()),
         ('<meta property="article:author" content="https://fb.test/ada">', "", ()),
         ('<meta name="author" content="ada1815">', "", ("ada1815",)),
-        ('<meta name="author" content="undefined">', "", ()),
         ("", "<p>By continuing, you agree to our terms.</p>", ()),
         (json_ld({"@type": "Product", "review": {"@type": "Review", "author": "Ada Lovelace"}}),
          "", ()),
@@ -149,14 +145,11 @@ def test_authors_are_named_where_pages_name_them(head, body, names):
 
 
 def test_the_site_is_an_author_only_where_nobody_signed() -> None:
-    for name, names in (
-        ("Optics Daily", ("Optics Daily",)),
-        ("Levers & Optics Daily", ("Levers", "Optics Daily")),
-    ):
-        head = json_ld({"@type": "Article", "author": {"@type": "Organization", "name": name}})
-        signed = facts(head, '<a rel="author" href="/a">Ada Lovelace</a>')
-        assert signed.authors == ("Ada Lovelace",)
-        assert facts(head).authors == names
+    site = {"@type": "Organization", "name": "Levers & Optics Daily"}
+    head = json_ld({"@type": "Article", "author": site})
+    signed = facts(head, '<a rel="author" href="/a">Ada Lovelace</a>')
+    assert signed.authors == ("Ada Lovelace",)
+    assert facts(head).authors == ("Levers", "Optics Daily")
 
 
 def test_roles_and_dates_are_no_names() -> None:
@@ -166,12 +159,10 @@ def test_roles_and_dates_are_no_names() -> None:
 
 
 def test_site_description_image_and_licence_are_read() -> None:
-    head = (
-        '<meta property="og:site_name" content="Optics &amp; more">'
-        '<meta name="description" content="On '
-        'levers."><meta property="og:image" content="/lever.png"><link rel="license" '
-        'href="https://creativecommons.org/licenses/by/4.0/"><link rel="canonical" href="/levers">'
-    )
+    head = """<meta property="og:site_name" content="Optics &amp; more"><link rel="license"
+        href="https://creativecommons.org/licenses/by/4.0/"><link rel="canonical" href="/levers">
+        <meta name="description" content="On levers."><meta property="og:image"
+        content="/lever.png">"""
     found = facts(head, url="http://h.test/a/")
     assert found.site_name == "Optics & more"
     assert found.description == "On levers."
@@ -180,13 +171,11 @@ def test_site_description_image_and_licence_are_read() -> None:
     assert found.canonical == "http://h.test/levers"
 
 
-@each(
-    "written, licence",
-    [("../rights.html", "http://h.test/rights.html"), ("CC BY 4.0", "CC BY 4.0")],
-)
-def test_the_address_of_a_licence_is_absolute(written: str, licence: str) -> None:
-    head = f'<meta name="dc.rights" content="{written}">'
-    assert facts(head, url="http://h.test/a/b.html").licence == licence
+def test_the_address_of_a_licence_is_absolute() -> None:
+    rights = '<meta name="dc.rights" content="{}">'
+    url = "http://h.test/a/b.html"
+    assert facts(rights.format("../rights.html"), url=url).licence == "http://h.test/rights.html"
+    assert facts(rights.format("CC BY 4.0"), url=url).licence == "CC BY 4.0"
 
 
 def test_the_language_is_declared_or_told_by_the_script() -> None:
@@ -203,9 +192,7 @@ def test_broken_json_is_read_as_far_as_it_goes(script: str) -> None:
 
 
 def test_precision_takes_a_part_of_what_recall_takes() -> None:
-    aside = (
-        "<div class=side><p>Subscribe to our letters</p><p><a href=/a>More on pivots</a></p></div>"
-    )
+    aside = "<div class=side><p>Subscribe to our letters</p><a href=/a>More on pivots</a></div>"
     page = f"<h1>Levers</h1>{TEXT}{aside}<p>See the next part.</p>"
     texts = [page_content(page, favor=favor).paragraphs for favor in ("precision", None, "recall")]
     assert set(texts[0]) <= set(texts[1]) <= set(texts[2])
@@ -215,9 +202,8 @@ def test_comments_are_a_field_of_their_own() -> None:
     said = "I have tried this with a crowbar and it worked well."
     page = (
         f"<h1>Levers</h1><article>{TEXT}<p>Archimedes asked for a place to stand, and a lever long "
-        f'enough.</p></article><div class="comments"><h3>2 comments</h3><div class="comment">'
-        f"<p>{said}"
-        "</p><a href=#>Reply</a></div></div>"
+        "enough.</p></article><div class=comments><h3>2 comments</h3><div class=comment>"
+        f"<p>{said}</p><a href=#>Reply</a></div></div>"
     )
     content = page_content(page)
     assert content.comments == (said,)

@@ -26,17 +26,14 @@ PAGE = ReceivedText("http://h.test/2010/08/levers.html", (("X-Course", "8.01"),)
     [
         ("meta author", "A. Medes"),
         ("meta article:published_time", "2010-08-01"),
-        ("meta keywords", ""),
         ("header x-course", "8.01"),
         ("header X-Term", ""),
         ("css p.by", "By A. Medes"),
         ("css time::attr(datetime)", "2011"),
         ("css b::text", "A. Medes"),
-        ("css h1", ""),
         (r"url /(\d{4})/", "2010"),
         (r"url \w+\.html", "levers.html"),
         (r"url /(\d{9})?levers", ""),
-        (r"url \d{9}", ""),
     ],
 )
 def test_a_rule_finds_what_a_page_says(rule: str, value: str):
@@ -47,7 +44,6 @@ def test_a_rule_finds_what_a_page_says(rule: str, value: str):
     "rules",
     [
         {"author": "meta"},
-        {"author": "author"},
         {"the author": "meta author"},
         {"year": "url ("},
         {"year": "css p[["},
@@ -57,14 +53,9 @@ def test_a_rule_finds_what_a_page_says(rule: str, value: str):
 def test_a_rule_that_is_not_understood_is_named(rules: dict[str, str]):
     with pytest.raises(MmcrawlError, match=f"metadata '{next(iter(rules))}'"):
         MetadataRules.read(json.dumps(rules))
-    with pytest.raises(MmcrawlError, match="metadata"):
-        Configuration.read(Settings({"MMCRAWL_METADATA": rules}))
-
-
-@each("text", ["{", "[]", "3"])
-def test_rules_are_a_dictionary(text: str):
-    with pytest.raises(MmcrawlError, match="metadata"):
-        MetadataRules.read(text)
+    for settings in (rules, "[]"):
+        with pytest.raises(MmcrawlError, match="metadata"):
+            Configuration.read(Settings({"MMCRAWL_METADATA": settings}))
 
 
 def test_what_the_rules_find_are_columns_of_the_feeds():
@@ -74,8 +65,5 @@ def test_what_the_rules_find_are_columns_of_the_feeds():
     capture = Capture(PAGE.url, body, 0.0, headers=PAGE.headers)
     item = PageItem(parse_page(body, PAGE.url), 200, capture=capture)
     assert pipeline.process_item(item).extra == {"author": "A. Medes", "course": "8.01"}
-
-
-def test_without_rules_no_page_is_read():
     with pytest.raises(NotConfigured):
         MetadataPipeline.from_crawler(get_crawler())
