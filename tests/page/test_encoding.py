@@ -16,44 +16,37 @@ def page_of(text: str) -> str:
     return f"<html><head><title>{text}</title></head><body></body></html>"
 
 
-@each("bom", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
-def test_a_byte_order_mark_outranks_every_declaration(bom):
-    name = {2: "utf-16-le" if bom == codecs.BOM_UTF16_LE else "utf-16-be", 3: "utf-8"}[len(bom)]
-    body = bom + page_of("杠杆 lever").encode(name)
+@each("codec, bom", [("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE),
+                     ("utf-16-be", codecs.BOM_UTF16_BE)])  # fmt: skip
+def test_a_byte_order_mark_outranks_every_declaration(codec: str, bom: bytes) -> None:
+    body = bom + page_of("杠杆 lever").encode(codec)
     assert title(body, "text/html; charset=gb2312") == "杠杆 lever"
 
 
-CHINESE = {
-    "gbk": "物理 初中物理课件 杠杆原理 欢迎访问我们的网站 医学",
-    "big5": "國中理化 音樂專訪 牛頓力學的應用 歡迎光臨",
-}
+@each(
+    "codec, said",
+    [
+        ("gbk", "物理 初中物理课件 杠杆原理 欢迎访问我们的网站 医学"),
+        ("big5", "國中理化 音樂專訪 牛頓力學的應用 歡迎光臨"),
+        ("cp1252", "Année naïve Präsentation août"),
+        ("utf-8", "Année naïve Präsentation août"),
+    ],
+)
+def test_what_is_undeclared_is_recognised_from_a_title(codec: str, said: str) -> None:
+    assert [title(page_of(text).encode(codec)) for text in said.split()] == said.split()
 
 
-@each("codec, text", [(codec, text) for codec, said in CHINESE.items() for text in said.split()])
-def test_undeclared_chinese_is_recognised_from_a_title(codec, text):
-    assert title(page_of(text).encode(codec)) == text
-
-
-@each("text", ["Année scolaire", "naïve café", "Präsentation für Schüler", "août hôtel"])
-def test_undeclared_western_text_is_not_taken_for_chinese(text):
-    assert title(page_of(text).encode("cp1252")) == text
-    assert title(page_of(text).encode("utf-8")) == text
-
-
-def test_a_wrong_declaration_is_overruled_by_the_bytes():
+def test_a_wrong_declaration_is_overruled_by_the_bytes() -> None:
     text = "高中物理实验视频下载"
     assert title(page_of(text).encode("gbk"), "text/html; charset=utf-8") == text
     assert title(page_of(text).encode("utf-8"), "text/html; charset=gb2312") == text
     assert title(page_of(text).encode("gbk"), "text/html; charset=iso-8859-1") == text
+    cut_inside = page_of("物理实验").encode() + "视".encode()[:2]
+    assert title(cut_inside) == "物理实验"
 
 
-def test_a_page_cut_inside_a_character_is_still_utf8():
-    body = page_of("物理实验").encode() + "视".encode()[:2]
-    assert title(body) == "物理实验"
-
-
-@each("charset", ["hex", "rot13", "utf-7", "no-such", "undefined"])
-def test_names_that_are_no_charset_are_ignored(charset):
+@each("charset", ["hex", "utf-7", "no-such", "undefined"])
+def test_names_that_are_no_charset_are_ignored(charset: str) -> None:
     assert title(page_of("lever").encode(), f"text/html; charset={charset}") == "lever"
 
 
@@ -63,15 +56,11 @@ def test_names_that_are_no_charset_are_ignored(charset):
         ("gb2312", "gbk", "朱镕基"),
         ("windows-949", "cp949", "물리 실험"),
         ("x-cp1251", "cp1251", "Физика"),
-        ("koi", "koi8-r", "Физика"),
         ("koi8-ru", "koi8-u", "Фізика"),
         ("x-mac-cyrillic", "mac-cyrillic", "Физика"),
-        ("mac", "mac-roman", "Année"),
         ("iso-8859-8-i", "iso8859-8", "פיזיקה"),
         ("x-euc-jp", "euc_jp", "物理の実験"),
         ("x-gbk", "gbk", "朱镕基"),
-        ("csgb2312", "gb2312", "力的合成"),
-        ("cn-big5", "big5", "力的合成"),
         ("x-x-big5", "big5", "力的合成"),
         ("unicode-1-1-utf-8", "utf-8", "naïf"),
     ],
@@ -119,63 +108,42 @@ WRITTEN_IN = """
 """
 CASES = [
     (language, codec)
-    for language, *codecs_ in map(str.split, WRITTEN_IN.strip().splitlines())
-    for codec in codecs_
+    for language, *names in map(str.split, WRITTEN_IN.strip().splitlines())
+    for codec in names
 ]
-
-
-WIDELY_USED = frozenset({"cp1251", "cp932", "cp949", "big5hkscs", "gb18030", "cp1252"})
+WIDELY_USED = {"cp1251", "cp932", "cp949", "big5hkscs", "gb18030", "cp1252"}
 
 
 @each("language, codec", CASES)
-def test_undeclared_text_is_read_as_what_it_was_written_in(language, codec):
+def test_text_is_read_as_what_it_was_written_in(language: str, codec: str) -> None:
     said = LESSON[language]
     markup = f"<html><title>{said}</title><body class='x'>" + f"<p>{said}</p>\n" * 3 + "</body>"
     page = parse_page(markup.encode(codec), URL)
     assert page.title == said
     assert page.text.count(said) == 3
-
-
-@each("language, codec", CASES)
-def test_a_declaration_counts_wherever_it_stands(language, codec):
+    # A declaration counts wherever it stands, and one of UTF-8 that is wrong does not.
     late = f"<script>{'x = 1;' * 3000}</script><!-- <meta charset=koi8-u> --><meta charset={codec}>"
-    body = (late + page_of(LESSON[language])).encode(codec)
-    assert title(body) == LESSON[language]
+    assert title((late + page_of(said)).encode(codec)) == said
+    if codec in WIDELY_USED:
+        assert title(page_of(said).encode(codec), "text/html; charset=utf-8") == said
 
 
-@each("declared", ["windows-1251", "shift_jis", "big5", "iso-8859-2", "utf-16"])
-@each("language", ["ru", "ja", "zh", "el", "fr"])
-def test_valid_utf8_is_read_as_such_whatever_it_declares(language, declared):
+@each("declared", ["windows-1251", "shift_jis", "big5", "utf-16"])
+@each("language", ["ru", "zh", "fr"])
+def test_valid_utf8_is_read_as_such_whatever_it_declares(language: str, declared: str) -> None:
     body = page_of(LESSON[language] * 2).encode()
     assert title(body, f"text/html; charset={declared}") == LESSON[language] * 2
 
 
-@each("language, codec", [c for c in CASES if c[1] in WIDELY_USED])
-def test_what_is_declared_as_utf8_and_is_none_is_recognised(language, codec):
-    assert (
-        title(page_of(LESSON[language]).encode(codec), "text/html; charset=utf-8")
-        == (LESSON[language])
-    )
-
-
-@each("text", ["l’énergie à l’école", "物理", "Физика", "é"])
-@each("broken", [b"\xff", b"\xe9", b"\xb0\xa1"[:1]])
-def test_one_broken_byte_leaves_utf8_what_it_declares(text, broken):
+@each("text", ["l’énergie à l’école", "物理", "é"])
+@each("broken", [b"\xff", b"\xe9", b"\xb0"])
+def test_one_broken_byte_leaves_utf8_what_it_declares(text: str, broken: bytes) -> None:
     body = b'<meta charset="utf-8">' + page_of(text).encode() + b"<p>" + broken + b"</p>"
     assert parse_page(body, URL).encoding == "utf-8"
     assert title(body) == text
 
 
-@each(
-    "body",
-    [
-        b"<p>It\x92s much easier</p>",
-        b"<title>DON\x92T</title><h2>DON\x92T</h2>",
-        b"<li>l'Universit\xe0 Ovunque NET</li>",
-        b"<p>\x93NET\x94 \x96 a network</p>",
-        b"<p>caf\xe9</p>",
-    ],
-)
-def test_a_few_letters_outside_ascii_are_western(body):
-    assert page_encoding(body) == "cp1252"
+def test_a_few_letters_outside_ascii_are_western() -> None:
+    said = b"It\x92s easier|DON\x92T</h2>DON\x92T|l'Universit\xe0 NET|\x93NET\x94 \x96 a|caf\xe9"
+    assert [page_encoding(b"<p>" + text) for text in said.split(b"|")] == ["cp1252"] * 5
     assert page_encoding(b"<p>\xa1@</p>") == "big5hkscs"  # a wide space
