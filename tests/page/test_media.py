@@ -15,11 +15,9 @@ def found(html: str, url: str = URL) -> list[tuple[str, str, str]]:
 @each(
     "url, mime, kind",
     [
-        ("http://h.test/a/song.mp3", None, "audio"),
         ("http://h.test/a/SONG.MP3?v=1", None, "audio"),
         ("http://h.test/a/song%2Emp3", None, "audio"),
         ("http://h.test/lecture.rm;jsessionid=1", None, "audio"),
-        ("http://h.test/disc/track.dat", None, "video"),
         ("http://h.test/live.m3u8", None, "video"),
         ("http://h.test/film.mpd?a=1", None, "video"),
         ("lever.swf", None, "animation"),
@@ -28,7 +26,6 @@ def found(html: str, url: str = URL) -> list[tuple[str, str, str]]:
         ("http://h.test/a.mp3", "application/octet-stream", "audio"),
         ("http://h.test/a.mp3", "text/html", None),
         ("http://h.test/play.asp?file=a.mp3", None, None),
-        ("http://h.test/mp3", None, None),
         ("http://h.test/.mp3", None, None),
         ("www.abc.net.au", None, None),
         ("http://[h.test/a.mp3", None, None),
@@ -38,36 +35,53 @@ def test_extension_and_type_decide_the_kind(url, mime, kind):
     assert media_kind(url, mime) == kind
 
 
-def test_linked_media_is_a_resource_and_no_page_to_crawl():
-    page = parse_page(b'<a href="Lesson%201.MP3">Lesson 1</a> <a href="b.htm">b</a>', URL)
+def test_linked_media_is_a_resource_and_no_page_to_crawl() -> None:
+    html = b'<a href="Lesson%201.MP3">Lesson 1</a> <a href="b.htm">b</a><a href="p.asp?u=a.swf">'
+    page = parse_page(html, URL)
     assert [(m.kind, m.tag, m.text) for m in page.media] == [("audio", "a", "Lesson 1")]
-    assert [link.url for link in page.links] == ["http://school.test/physics/b.htm"]
+    assert [link.url.rpartition("/")[2] for link in page.links] == ["b.htm", "p.asp?u=a.swf"]
 
 
-def test_a_link_with_a_file_name_in_its_query_stays_a_link():
-    page = parse_page(b'<a href="play.asp?url=a.swf">play</a>', URL)
-    assert page.media == ()
-    assert len(page.links) == 1
-
-
-def test_flash_in_object_and_nested_embed_is_one_resource():
-    html = """<OBJECT classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width=1000>
-        <PARAM NAME="FlashVars" VALUE=""><PARAM NAME="Movie" VALUE="images/tongjivod.swf">
-        <PARAM NAME="Src" VALUE="images/tongjivod.swf"><PARAM NAME="Base" VALUE="x.mp3">
-        <Embed src="images/tongjivod.swf"quality="high" type="application/x-shockwave-flash">
-        </Embed></OBJECT>"""
-    assert found(html) == [("animation", "object", "images/tongjivod.swf")]
-
-
-def test_the_file_a_player_gets_in_its_query_or_variables_counts():
-    html = """<embed src="player.swf?autostart=1&amp;file=song.mp3">
-        <object data="mp3player.swf"><param name="flashvars" value="mp3=a%2Fb.mp3&amp;loop=1">
-        </object><iframe src="play.asp?url=film.flv"></iframe>"""
-    assert found(html) == [
-        ("audio", "embed", "song.mp3"),
-        ("audio", "object", "a/b.mp3"),
-        ("video", "iframe", "film.flv"),
-    ]
+@each(
+    "html, media",
+    [
+        # Flash in an object and in the embed it holds
+        ("""<OBJECT classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width=1000>
+         <PARAM NAME="FlashVars" VALUE=""><PARAM NAME="Movie" VALUE="images/lever.swf">
+         <PARAM NAME="Src" VALUE="images/lever.swf"><PARAM NAME="Base" VALUE="x.mp3">
+         <Embed src="images/lever.swf"quality="high" type="application/x-shockwave-flash">
+         </Embed></OBJECT>""", "animation object images/lever.swf"),
+        # what a player gets in its query or variables
+        ('<embed src="player.swf?autostart=1&amp;file=song.mp3">', "audio embed song.mp3"),
+        ('<object data=mp3player.swf><param name=flashvars value="mp3=a%2Fb.mp3&amp;loop=1">',
+         "audio object a/b.mp3"),
+        ('<iframe src="play.asp?url=film.flv"></iframe>', "video iframe film.flv"),
+        # players by class or type
+        ("""<object classid="CLSID:6BF52A52-394A-11d3-B153-00C04F79FAA6"><param name="URL"
+         value="stream.asp?id=3"></object>""", "video object stream.asp?id=3"),
+        ('<embed src="flash.php?id=4" type="application/x-shockwave-flash">',
+         "animation embed flash.php?id=4"),
+        ('<embed src="old.mid" type="application/x-mplayer2">', "audio embed old.mid"),
+        ('<object data="drawing.svg" type="image/svg+xml"></object>', ""),
+        # Open Graph without its details
+        ("""<meta property="og:video" content="http://h.test/v.mp4">
+         <meta property="og:video:secure_url" content="https://h.test/v.mp4">
+         <meta property="og:video:type" content="video/mp4"><meta property="og:video:width"
+         content="640">""", "video og http://h.test/v.mp4"),
+        ('<meta property="og:audio:url" content="http://h.test/sound?id=1">',
+         "audio og http://h.test/sound?id=1"),
+        # broken JSON-LD is searched for file names
+        ("""<script type="application/ld+json">{"@type": "VideoObject",,
+         "contentUrl": "http:\\/\\/h.test\\/v.mp4"</script>""", "video schema http://h.test/v.mp4"),
+        ('<script type="application/ld+json">' + '{"a":[' * 20_000 + "</script>", ""),
+        ("<a href=\"javascript:play('a.mp3')\">x</a>", "audio script a.mp3"),
+        ('<!-- <embed src="a.swf"> <a href="b.mp3">b</a> --><p>text', ""),
+        ('<a href="mms://live.test/channel1">x</a>', "video a mms://live.test/channel1"),
+        ('<noembed><a href="a.mid">tune</a></noembed>', "audio a a.mid"),
+    ],
+)  # fmt: skip
+def test_where_media_are_named(html: str, media: str) -> None:
+    assert [" ".join(one) for one in found(html)] == ([media] if media else [])
 
 
 @each(
@@ -92,7 +106,6 @@ def test_a_player_of_other_files_is_no_medium(html):
     "html",
     [
         '<embed src="player.swf?id=17">',
-        '<embed src="player.swf" flashvars="id=17">',
         '<object data="player.swf" width="300" height="24">'
         '<param name="flashvars" value="list=17.xml"></object>',
         '<a href="player.swf">a record player</a>',
@@ -108,7 +121,6 @@ def test_a_player_counts_if_what_it_plays_has_no_name_or_a_link_leads_to_it(html
     [
         '<embed src="top.swf" width="719" height="289">',
         '<embed src="images/menu.swf"><embed src="top-flash2.swf"><embed src="main_nav.swf">',
-        '<embed src="738x178.swf">',
         '<object width="1000" height="105"><param name="movie" value="clouds.swf">'
         '<embed src="clouds.swf"></object>',
         "<script>AC_FL_RunContent('movie','clouds','width','990')</script>"
@@ -126,26 +138,18 @@ def test_flash_of_the_shape_or_name_of_a_banner_is_no_medium(html):
     [
         ('<embed src="spinning-top.swf">', "spinning-top.swf"),
         ('<embed src="top_of_the_hill.swf">', "top_of_the_hill.swf"),
-        ('<embed src="main.swf">', "main.swf"),
-        ('<embed src="wave.swf" width="550" height="190">', "wave.swf"),
         ('<embed src="wave.swf" width="100%" height="90">', "wave.swf"),
         ('<embed src="wave.swf" width="900" height="0">', "wave.swf"),
         ('<embed src="600x400.swf">', "600x400.swf"),
         ('<a href="top.swf">A top that spins</a>', "top.swf"),
         ('<embed src="wave.mp4" width="900" height="90">', "wave.mp4"),
-        (
-            '<embed src="http://player.soundcloud.com/player.swf?url=17" width="900" height="81">',
-            "http://player.soundcloud.com/player.swf?url=17",
-        ),
+        ('<embed src="http://p.soundcloud.com/player.swf?url=17" width="900" height="81">',
+         "http://p.soundcloud.com/player.swf?url=17"),
+        (f'<embed src="{"top" * 2000}!.swf">', f"{'top' * 2000}!.swf"),
     ],
-)
+)  # fmt: skip
 def test_what_is_only_a_little_like_a_banner_is_a_medium(html, url):
     assert [name for _, _, name in found(html)] == [url]
-
-
-def test_a_long_name_of_frame_words_is_judged_at_once():
-    name = "top" * 2000 + "!"
-    assert [m[2] for m in found(f'<embed src="{name}.swf">')] == [f"{name}.swf"]
 
 
 @each("loop", ["autoplay muted loop", 'loop="" muted="" autoplay playsinline'])
@@ -156,19 +160,6 @@ def test_a_muted_video_that_loops_in_the_background_is_no_medium(loop):
         assert found(video.format(shown)) == [("video", "source", "clouds.mp4")]
     after = '<video src="film.mp4"></video><audio src="song.mp3"></audio>'
     assert [kind for kind, _, _ in found(video.format(loop) + after)] == ["video", "audio"]
-
-
-def test_players_by_class_or_type_need_no_extension():
-    html = """<object classid="CLSID:6BF52A52-394A-11d3-B153-00C04F79FAA6">
-        <param name="URL" value="stream.asp?id=3"></object>
-        <embed src="flash.php?id=4" type="application/x-shockwave-flash">
-        <embed src="old.mid" type="application/x-mplayer2">
-        <object data="drawing.svg" type="image/svg+xml"></object>"""
-    assert found(html) == [
-        ("video", "object", "stream.asp?id=3"),
-        ("animation", "embed", "flash.php?id=4"),
-        ("audio", "embed", "old.mid"),
-    ]
 
 
 def test_audio_video_and_their_sources_but_no_picture_sources():
@@ -189,16 +180,13 @@ def test_audio_video_and_their_sources_but_no_picture_sources():
 @each(
     "url, kind",
     [
-        ("https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=3", "video"),
         ("https://www.youtube.com/watch?feature=g-all-u&v=dQw4w9WgXcQ", "video"),
         ("//www.youtube-nocookie.com/embed/dQw4w9WgXcQ", "video"),
         ("https://youtu.be/dQw4w9WgXcQ", "video"),
-        ("https://vimeo.com/76979871", "video"),
         ("https://player.vimeo.com/video/76979871", "video"),
         ("https://archive.org/embed/castalio-podcast-22", "video"),
         ("http://v.youku.com/v_show/id_XMzE2NjQ0.html", "video"),
         ("http://player.youku.com/player.php/sid/XMzE2NjQ0/v.swf", "animation"),
-        ("https://www.bilibili.com/video/BV1xx411c7mD", "video"),
         ("//player.bilibili.com/player.html?aid=2&bvid=BV1xx411c7mD", "video"),
         ("https://v.qq.com/x/page/q0532ha3k7q.html", "video"),
         ("https://www.dailymotion.com/embed/video/x7tgad0", "video"),
@@ -216,16 +204,12 @@ def test_a_hosted_item_is_a_resource(url, kind):
 @each(
     "url",
     [
-        "https://www.youtube.com/",
         "https://www.youtube.com/user/mit",
         "https://www.youtube.com/playlist?list=PLabcdef",
-        "https://www.youtube.com/watch",
         "https://vimeo.com/about",
         "https://archive.org/details/castalio-podcast-22",
-        "https://www.bilibili.com/",
         "https://v.qq.com/",
         "https://soundcloud.com/someone",
-        "https://soundcloud.com/someone/tracks",
         "https://soundcloud.com/search/sounds?q=a",
         "https://www.ted.com/talks",
         "https://notyoutube.com/embed/dQw4w9WgXcQ",
@@ -235,25 +219,8 @@ def test_profiles_channels_and_home_pages_are_links(url):
     page = parse_page(f'<a href="{url}">see</a>'.encode(), URL)
     assert page.media == ()
     assert [link.url for link in page.links] == [url]
-
-
-def test_on_a_media_host_items_link_to_each_other_as_pages():
-    html = b'<a href="/watch?v=aaaaaaaaaaa">next</a>'
-    page = parse_page(html, "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
-    assert page.media == ()
-    assert len(page.links) == 1
-
-
-def test_open_graph_urls_count_and_their_details_do_not():
-    html = """<meta property="og:video" content="http://h.test/v.mp4">
-        <meta property="og:video:secure_url" content="https://h.test/v.mp4">
-        <meta property="og:video:type" content="video/mp4">
-        <meta property="og:video:width" content="640">
-        <meta property="og:audio:url" content="http://h.test/sound?id=1">"""
-    assert found(html) == [
-        ("video", "og", "http://h.test/v.mp4"),
-        ("audio", "og", "http://h.test/sound?id=1"),
-    ]
+    item = b'<a href="/watch?v=aaaaaaaaaaa">next</a>'  # on its own host
+    assert parse_page(item, "https://www.youtube.com/watch?v=dQw4w9WgXcQ").media == ()
 
 
 def test_json_ld_in_a_graph_and_nested():
@@ -262,22 +229,8 @@ def test_json_ld_in_a_graph_and_nested():
           "embedUrl": "https:\\/\\/player.test\\/e\\/1", "thumbnailUrl": "t.jpg"}},
         {"@type": "AudioObject", "contentUrl": "b.mp3"}, {"@type": "Thing", "contentUrl": "c"}]}
         </script>"""
-    assert found(html) == [
-        ("video", "schema", "a?id=1"),
-        ("audio", "schema", "b.mp3"),
-    ]
+    assert found(html) == [("video", "schema", "a?id=1"), ("audio", "schema", "b.mp3")]
     assert parse_page(html.encode(), URL).media[0].others == ("https://player.test/e/1",)
-
-
-def test_broken_json_ld_is_searched_for_file_names():
-    html = """<script type="application/ld+json">{"@type": "VideoObject",,
-        "contentUrl": "http:\\/\\/h.test\\/v.mp4"</script>"""
-    assert found(html) == [("video", "schema", "http://h.test/v.mp4")]
-
-
-def test_deeply_nested_json_ld_is_no_error():
-    html = '<script type="application/ld+json">' + '{"a":[' * 100_000 + "</script>"
-    assert found(html) == []
 
 
 def test_microdata_counts_inside_its_item_only():
@@ -316,29 +269,11 @@ def test_scripts_name_media_by_whole_literals(script, urls):
 
 
 def test_of_a_long_flash_call_only_the_beginning_is_read():
-    before, behind = f"'movie','a',{'1,' * 3_000}2", f"{'1,' * 3_000}'movie','a'"
-    assert found(f"<script>AC_FL_RunContent({before});</script>") == [
-        ("animation", "script", "a.swf")
-    ]
-    assert found(f"<script>AC_FL_RunContent({behind});</script>") == []
-    calls = "AC_FL_RunContent(" * 200_000
-    assert found(f"<script>{calls});AC_FL_RunContent('movie','b')</script>") == [
-        ("animation", "script", "b.swf")
-    ]
-
-
-def test_media_named_in_a_javascript_link():
-    assert found("<a href=\"javascript:play('a.mp3')\">x</a>") == [("audio", "script", "a.mp3")]
-
-
-def test_comments_hold_no_media():
-    assert found('<!-- <embed src="a.swf"> <a href="b.mp3">b</a> --><p>text') == []
-
-
-def test_streams_are_resources_without_an_extension():
-    assert found('<a href="mms://live.test/channel1">x</a>') == [
-        ("video", "a", "mms://live.test/channel1")
-    ]
+    many, call = "1," * 3_000, "<script>{}AC_FL_RunContent({});</script>"
+    one = [("animation", "script", "a.swf")]
+    assert found(call.format("", f"'movie','a',{many}2")) == one
+    assert found(call.format("", f"{many}'movie','a'")) == []
+    assert found(call.format("AC_FL_RunContent(" * 50_000 + ");", "'movie','a'")) == one
 
 
 def test_the_caption_of_a_figure_names_its_media():
@@ -346,12 +281,8 @@ def test_the_caption_of_a_figure_names_its_media():
     assert parse_page(html.encode(), URL).media[0].text == "A lever"
 
 
-def test_content_for_browsers_without_plug_ins_is_read():
-    assert found('<noembed><a href="a.mid">tune</a></noembed>') == [("audio", "a", "a.mid")]
-
-
 def test_a_path_full_of_file_names_is_read_in_time_linear_in_its_length():
-    names = "a.mp3;" * 200_000  # minutes if each name were followed to the end
+    names = "a.mp3;" * 50_000  # minutes if each name were followed to the end
     assert media_kind(f"http://h.test/{names}/b") is None
     assert media_kind(f"http://h.test/{names}") == "audio"
     assert found(f"<embed src=p.swf flashvars='f={names}/b'>") == [("animation", "embed", "p.swf")]
@@ -369,7 +300,6 @@ def test_a_value_of_over_8192_characters_is_data_and_no_name():
         "https://school.test:443/physics/a.mp3",
         "//school.test/physics/%61.mp3",
         "../physics/./a.mp3",
-        "http://school.test/maths/../physics/a.mp3",
         "http://school.test/x/%2E%2e/physics/a.mp3",
         "a.mp3?",
     ],
@@ -388,10 +318,8 @@ def test_other_addresses_are_other_resources(other):
     "html",
     [
         '<audio src="#"></audio>',
-        '<audio src="?"></audio>',
         '<audio src="#t=3"></audio>',
         '<base href="/player/"><video src="#"></video>',
-        '<audio src="index.htm"></audio>',
         '<video src="https://school.test/physics/index.htm#film"></video>',
         '<meta property="og:video" content="http://school.test:80/physics/index.htm">',
     ],
