@@ -15,7 +15,6 @@ def media(markup: str) -> list[tuple[str, str]]:
     [
         ('<ruffle-embed src="q.swf">', "http://school.test/a/q.swf", "animation"),
         ('<media-player src="/n.mp4" poster="p.mp4">', "http://school.test/n.mp4", "video"),
-        ('<hls-video src="//cdn.test/x.m3u8">', "http://cdn.test/x.m3u8", "video"),
         ('<x-sound data-src="s.mp3">', "http://school.test/a/s.mp3", "audio"),
         ('<some-thing url="s.ogg" icon="i.mp3">', "http://school.test/a/s.ogg", "audio"),
         ("""<my-player options='{"file": "v.webm"}'>""", "http://school.test/a/v.webm", "video"),
@@ -23,7 +22,6 @@ def media(markup: str) -> list[tuple[str, str]]:
         ('<geo-gebra file="c.ggb">', "http://school.test/a/c.ggb", "simulation"),
         ('<oembed url="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
         ('<img src="a.jpg" dynsrc="a.avi">', "http://school.test/a/a.avi", "video"),
-        ('<video-embed src="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
         ("""<x-player :video="'w.mp4'">""", "http://school.test/a/w.mp4", "video"),
         ('<mux-player playback-id="DS00Spx1CV902MCtPj5WknGlR102V5HFkDe">',
          "https://player.mux.com/DS00Spx1CV902MCtPj5WknGlR102V5HFkDe", "video"),
@@ -52,9 +50,7 @@ def test_other_attributes_and_elements_play_nothing(element):
     [
         ("https://videopress.com/embed/kUJmAcSf", "video"),
         ("https://ok.ru/videoembed/1484130554189", "video"),
-        ("https://muse.ai/embed/YdTWvUW", "video"),
         ("https://vocaroo.com/embed/12WqtjLnpj6g?autoplay=0", "audio"),
-        ("https://player.mux.com/OCtRWZiZqKvLbnZ32WSEYiGNvHdAmB01j", "video"),
         ("https://tunein.com/embed/player/t236404354/", "audio"),
         ("https://www.aparat.com/video/video/embed/videohash/wP8On/vt/frame", "video"),
         # in no table
@@ -75,11 +71,9 @@ def test_a_frame_of_a_player_is_a_medium(address, kind):
         "https://platform.test/embed/Tweet.html?id=1234567890",
         "https://ads.test/video/player/iframe/728x90?slot=12345678",
         "https://disqus.com/embed/comments/?base=default&f=videos12345",
-        "https://calendar.google.com/calendar/embed?src=abc12345",
         "https://chat.test/embed/video-room/1234567",
         "https://forms.test/embed/survey/video/1234567",
         "https://www.googletagmanager.com/ns.html?id=GTM-P9FVTRJ",
-        "https://tube.college.test/embed/",
         "https://padlet.test/embed/9f86d081884c",
         "/video/player/embed/123456",
     ],
@@ -88,8 +82,7 @@ def test_frames_that_play_nothing_are_no_media(address):
     assert media(f'<iframe src="{address}"></iframe>') == []
 
 
-def test_each_line_of_the_table_has_a_kind_that_is_found():
+def test_kinds_of_addresses_of_hosts() -> None:
     assert hosted_kind("embed.ted.com", "/talks/x") == "video"
     assert hosted_kind("vocaroo.com", "/upload") is None
-    assert hosted_kind("ok.ru", "/profile/5") is None
     assert hosted_kind("h.test", "/w/9f86d081-884c-4d63-a59f-bf4f1a2b3c4d") == "video"

@@ -38,24 +38,22 @@ def test_a_feed_in_json_is_read_as_others() -> None:
         ("/a.webm", "Light & lenses, 2024-05-01"),
     ]
     assert listing.sitemaps == ("http://h.test/feed.xml?page=2",)
-    assert read_feed(body[:-9], URL).page.links == ()
+    for broken in (
+        body[:-9],
+        b"",
+        b"\x00" * 99,
+        b"<rss>&#xffff;<item><link>http://[</link></item>",
+    ):
+        assert read_feed(broken, URL).page.links == ()
 
 
-def test_of_a_feed_with_a_million_enclosures_a_bounded_number_is_read() -> None:
-    enclosures = "".join(f'<enclosure url="/{n}.mp3" type="audio/mpeg"/>' for n in range(20_000))
+def test_of_a_feed_with_endless_entries_or_enclosures_the_first_are_read() -> None:
+    enclosures = "".join(f'<enclosure url="/{n}.mp3" type="audio/mpeg"/>' for n in range(2_000))
     page = read_feed(f"{_RSS}<item>{enclosures}</item></channel></rss>".encode(), URL).page
     assert len(page.media) == 20
-
-
-def test_of_a_feed_with_endless_entries_the_first_are_read() -> None:
     entries = "".join(f"<item><link>/{n}</link></item>" for n in range(10_009))
     page = read_feed(f"{_RSS}{entries}</channel></rss>".encode(), URL).page
     assert [len(page.links), page.links[-1].url] == [10_000, "http://h.test/9999"]
-
-
-def test_no_bytes_make_reading_a_feed_fail() -> None:
-    for body in (b"", b"<rss", b"\x00" * 99, b"<rss>&#xffff;<item><link>http://[</link></item>"):
-        assert read_feed(body, URL).page.links == ()
 
 
 def test_only_feeds_are_taken_from_the_head_of_a_page() -> None:

@@ -46,13 +46,9 @@ def test_a_cdx_names_each_page_once_and_no_files_or_errors() -> None:
 
 
 def test_of_a_cdx_no_more_lines_are_read_than_were_asked_for() -> None:
-    lines = b"".join(
-        b"k 2024 http://h.test/%d text/html 200 X 1\n" % n for n in range(MOST_LINES + 9)
-    )
+    line = b"k 2024 http://h.test/%d text/html 200 X 1\n"
+    lines = b"".join(line % n for n in range(MOST_LINES + 9))
     assert len(read_cdx(lines, URL).page.links) == MOST_LINES
-
-
-def test_a_cdx_server_may_have_a_query_of_its_own() -> None:
     query = cdx_query("http://a.test/cdx?collection=x", "h.test")
     assert query.startswith("http://a.test/cdx?collection=x&url=h.test&matchType=host")
 
@@ -61,13 +57,11 @@ def test_what_is_embedded_by_oembed_is_media_with_the_title() -> None:
     body = b"""{"type": "video", "title": "Lenses",
         "html": "<iframe src=\\"https://player.vimeo.com/video/7\\"></iframe>"}"""
     page = read_oembed(body, URL)
-    assert (page.title, [medium.url for medium in page.media]) == (
-        "Lenses",
-        ["https://player.vimeo.com/video/7"],
-    )
+    assert page.title == "Lenses"
+    assert [medium.url for medium in page.media] == ["https://player.vimeo.com/video/7"]
 
 
-@each("body", [b"", b"[1]", b"{" * 99_999, b'{"type": "link"}', b'{"type": "rich", "html": 7}'])
+@each("body", [b"", b"[1]", b"{" * 99_999, b'{"type": "rich", "html": 7}'])
 def test_what_is_no_oembed_with_a_medium_ends_with_a_reason(body: bytes) -> None:
     with pytest.raises(ListingError, match="oEmbed"):
         read_oembed(body, URL)
@@ -80,25 +74,21 @@ def test_bytes_that_are_no_list_end_with_a_reason(read, body: bytes) -> None:
         read(body, URL)
 
 
-def test_a_head_names_the_page_in_other_languages() -> None:
+def test_a_head_names_the_page_in_other_languages_and_where_oembed_is() -> None:
     head = b"""<link rel="alternate" hreflang="de" href="/de/"><link rel=canonical hreflang=en
-        href="/en/">"""
-    assert parse_page(head, URL).named == (("hreflang", "http://h.test/de/"),)
-
-
-def test_a_head_names_where_oembed_is() -> None:
-    head = b'<link type="application/json+oembed" href="/o?url=x&amp;format=json">'
-    assert parse_page(head, URL).named == (("oembed", "http://h.test/o?url=x&format=json"),)
-    assert parse_page(b"<link rel=icon href=/i>", URL).named == ()
+        href="/en/"><link type="application/json+oembed" href="/o?url=x&amp;format=json">
+        <link rel=icon href=/i>"""
+    assert parse_page(head, URL).named == (
+        ("hreflang", "http://h.test/de/"),
+        ("oembed", "http://h.test/o?url=x&format=json"),
+    )
 
 
 def test_the_languages_of_an_entry_of_a_sitemap_are_addresses_too() -> None:
     body = b"""<urlset xmlns:x="http://www.w3.org/1999/xhtml"><url><loc>/en</loc>
         <x:link rel="alternate" hreflang="de" href="/de"/></url></urlset>"""
-    assert [link.url for link in read_sitemap(body, URL).page.links] == [
-        "http://h.test/en",
-        "http://h.test/de",
-    ]
+    urls = [link.url for link in read_sitemap(body, URL).page.links]
+    assert urls == ["http://h.test/en", "http://h.test/de"]
 
 
 def test_every_list_marks_its_links_as_listed() -> None:

@@ -68,7 +68,6 @@ def test_what_a_playlist_names_is_media(case: str) -> None:
     "body, name, declared",
     [
         (b"<!DOCTYPE html><title>gone</title>", "x.m3u", "audio/x-mpegurl"),
-        (b"<html><body>[playlist]", "x.pls", ""),
         (b"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n1.ts", "x.m3u8", "audio/x-mpegurl"),
         (b"ID3\x03\x00\x00" + bytes(99), "x.m3u", "audio/mpegurl"),
         (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "x.asx", "video/x-ms-asf"),
@@ -83,11 +82,9 @@ def test_what_only_is_called_a_playlist_is_none(body: bytes, name: str, declared
 @each(
     "body",
     [
-        b"#EXTM3U\n",
         b"[playlist]",
         b"<asx><entry>",
         b"<p>Not found",
-        b"No such file.",
         b"/a.html\n/b.jpg",
         b"\0",
     ],
