@@ -20,13 +20,12 @@ def test_boolean_similarity_is_the_share_of_the_concepts_found():
     model = BooleanModel(OPTICS)
     assert model.score("透镜与 lens", "optics") == 2 / 4  # equation 4.1
     assert model.score("光学 折射 透镜 棱镜") == 1
-    assert model.score("体育新闻") == 0
     assert model.score() == 0
 
 
 def test_similarities_are_scaled_by_the_largest_seen():
     model = BooleanModel(OPTICS)
-    assert model.scaled(model.score("news")) == 0
+    assert model.scaled(model.score("体育新闻")) == 0
     assert model.scaled(model.score("optics")) == 1
     assert model.score("optics, lens") == 0.5
     assert model.scaled(0.25) == 0.5
@@ -43,16 +42,12 @@ def test_vector_space_weights_follow_equation_3_13():
     assert model.score(["光学", "news", "光学", "折射"]) == pytest.approx(expected)
 
 
-def test_a_repeated_word_counts_once_per_document():
+def test_a_repeated_word_counts_once_per_document_by_its_concept():
     once, often = VectorSpaceModel(OPTICS), VectorSpaceModel(OPTICS)
     once.observe(["光学"])
     often.observe(["光学"] * 5)
     assert once.state() == often.state()
-
-
-def test_texts_are_counted_by_concept_without_stop_words():
-    model = VectorSpaceModel(OPTICS)
-    assert model.words("The lenses of 光學, 新闻的") == ["透镜", "光学", "新闻"]
+    assert once.words("The lenses of 光學, 新闻的") == ["透镜", "光学", "新闻"]
 
 
 def test_a_model_goes_on_where_it_was_saved():
@@ -78,15 +73,11 @@ def test_counts_that_cannot_be_are_refused(count):
 def test_memory_is_bounded_and_the_topic_is_never_forgotten():
     model = VectorSpaceModel(OPTICS, max_words=50)
     model.observe(["光学"])
-    for number in range(1000):
+    for number in range(300):
         model.observe(["often", f"word{number}"])
     counts = model.state()["words"]
     assert len(counts) <= 50
-    assert counts["光学"] == 1
-    assert counts["often"] == 1000
-
-
-def test_a_bound_below_the_topic_keeps_the_topic():
+    assert (counts["光学"], counts["often"]) == (1, 300)
     model = VectorSpaceModel(OPTICS, max_words=1)
     model.observe(["光学", "折射", "a", "b"])
     assert set(model.state()["words"]) == {"光学", "折射"}
@@ -103,10 +94,3 @@ def test_vector_space_similarity_lies_in_0_to_1(pages, title):
     assert 0 <= value <= 1
     assert (value > 0) == bool({"光学", "折射", "透镜"} & set(title))
     assert 0 <= model.scaled(value) <= 1
-
-
-@given(st.lists(st.text()))
-def test_boolean_similarity_lies_in_0_to_1(fields):
-    model = BooleanModel(OPTICS)
-    assert 0 <= model.score(*fields) <= 1
-    assert model.score(*fields, "optics") >= 1 / 4
