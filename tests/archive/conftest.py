@@ -37,6 +37,13 @@ def archive(uri: str) -> Iterator[Archive]:
 
 
 @pytest.fixture
+def in_a_file(tmp_path: Path) -> Iterator[Archive]:
+    """Return an archive for what takes long and is the same on each backend."""
+    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tails, packs and segments be full after some pages."""
     monkeypatch.setattr("mmcrawl.archive.format.sealing.CLOSED", 60_000)

@@ -28,7 +28,7 @@ def seen(archive, url):
 
 
 def captures(count, time=1.0, url="http://h.test/{}", text=""):
-    filler = "".join(f"<div><p>Paragraph {n} of a template.</p></div>" for n in range(300))
+    filler = "".join(f"<div><p>Paragraph {n} of a template.</p></div>" for n in range(30))
     return [
         Capture(
             url.format(n), f"{filler}<p>{n} {text}</p>".encode(), time, content_type="text/html"
@@ -54,13 +54,14 @@ def captures(count, time=1.0, url="http://h.test/{}", text=""):
 )
 @example([("a", 1.0, "A"), ("a", 0.0, 304), ("a", 1.0, 304)], 0)
 @example([("a", 1.0, "A"), ("a", 0.0, 304), ("a", 1.0, "A")], 0)
-def test_a_batch_is_kept_as_its_visits_would_be_one_by_one(archive, steps, before):
+def test_a_batch_is_kept_as_its_visits_would_be_one_by_one(in_a_file, steps, before):
     def visits(name):
         for page, when, what in steps:
             url = f"http://{name}.test/{page}"
             whole = isinstance(what, str)
             yield Capture(url, what.encode(), when) if whole else Unchanged(url, when, what)
 
+    archive = in_a_file
     one, many = (f"{name}{next(_names)}" for name in ("one", "many"))
     single = [archive.store_many([visit])[0] for visit in visits(one)]
     listed = list(visits(many))
@@ -76,11 +77,11 @@ def test_a_batch_is_kept_as_its_visits_would_be_one_by_one(archive, steps, befor
 
 def test_a_batch_of_one_host_shares_a_segment_and_what_is_large_does_not(archive):
     large = [Capture(f"http://h.test/large{n}", os.urandom(900_000), 1.0) for n in range(5)]
-    stored = archive.store_many([*captures(40), *large])
+    stored = archive.store_many([*captures(9), *large])
     assert archive.check().segments == 2
     assert all(s.version for s in stored)
     assert archive.check().clean
-    for capture in (*captures(40), *large):
+    for capture in (*captures(9), *large):
         assert archive.rebuild(archive.get(capture.url)) == capture
 
 
@@ -135,10 +136,10 @@ def test_a_number_that_another_took_first_is_not_overwritten(uri, page, monkeypa
 
 
 STORE = """
-import random, sys
+import random, sys, time
 from mmcrawl.archive import Capture, Unchanged, open_archive
 archive, name = open_archive(sys.argv[1]), sys.argv[2]
-for n in range(1, 1000):
+for n in range(1, 9):
     bodies = {k: random.Random(k).randbytes(9_000) for k in range(n, n + 9)}
     batch = [Capture(f"http://a.test/{k}", body, 1.0) for k, body in bodies.items()]
     for k in range(3):
@@ -146,6 +147,7 @@ for n in range(1, 1000):
     batch.append(Unchanged("http://a.test/both", n + 0.5))
     archive.store_many(batch)
     print(n, flush=True)
+time.sleep(600)  # until it is killed: on a busy machine that may be long
 """
 
 

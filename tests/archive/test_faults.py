@@ -14,7 +14,7 @@ from mmcrawl.archive.warc import export_warc
 from mmcrawl.errors import StoreError
 from tests.warm import python
 
-KILLS = 25
+KILLS = 10
 
 COMMON = """
 import random, resource, signal, sys
@@ -30,34 +30,10 @@ def capture(url, n):
     return Capture(url, body(n), float(n), content_type="text/html")
 """
 
-STORE = (
-    COMMON
-    + """
-path, first, urls = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-archive = open_archive("sqlite:///" + path)
-print("ready", flush=True)
-for n in range(first, first + 100_000):
-    for url in urls:
-        archive.store(capture(url, n))
-        print(url, n, flush=True)
-"""
-)
-
 
 def body(n: int, size: int = 60_000) -> bytes:
     parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]
     return "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
-
-
-def started(path: Path, first: int, *urls: str) -> subprocess.Popen[str]:
-    command = [python(), "-c", STORE, str(path), str(first), *urls]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def acknowledged(process: subprocess.Popen[str]) -> list[tuple[str, int]]:
-    """Return what a killed process said it had stored; the last line may be cut off."""
-    lines = process.communicate()[0].split("\n")[:-1]
-    return [(url, int(n)) for url, n in (line.split() for line in lines if line != "ready")]
 
 
 KILL = (
@@ -163,27 +139,6 @@ def test_a_close_that_is_killed_loses_nothing_and_opening_gives_its_room_back(
         for version in versions[::10]:
             n = int(version.time)
             assert archive.rebuild(version).body == body(n % 10).replace(b"<p>", b"<p>%d " % n)
-
-
-def test_two_processes_store_the_same_url(tmp_path):
-    path = tmp_path / "archive.db"
-    both = [started(path, 0, "http://a.test/"), started(path, 1_000, "http://a.test/")]
-    first = []
-    for process in both:
-        assert process.stdout is not None
-        first += [process.stdout.readline().split() for _ in range(21)]
-    for process in both:
-        process.kill()
-    said = [(line[0], int(line[1])) for line in first if line != ["ready"]]
-    said += [entry for process in both for entry in acknowledged(process)]
-    assert {n >= 1_000 for _, n in said} == {False, True}
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert archive.check().clean
-        versions = archive.versions("http://a.test/")
-        assert len({v.number for v in versions}) == len(versions)
-        times = {v.time for v in versions}
-        assert {float(n) for _, n in said} <= times
-        assert all(archive.rebuild(v).body == body(int(v.time)) for v in versions)
 
 
 def test_a_full_disk_is_refused_and_nothing_is_lost(tmp_path):
@@ -295,28 +250,6 @@ def test_a_flipped_bit_costs_what_stands_behind_it_and_nothing_before(filled):
                 archive.rebuild(version)
         assert 5 in touched
         assert touched.isdisjoint({1, 2, 3})
-
-
-def test_an_index_that_is_lost_is_made_again_from_the_records(filled):
-    tables = ("url", "version", "visit", "stream", "counter")
-    with open_archive(f"sqlite:///{filled}") as archive:
-        archive.note_unchanged("http://a.test/", 99.0)
-        archive.purge(url="http://c.test/", before=2.5)
-    with closing(sqlite3.connect(filled)) as db, db:
-        before = {
-            name: db.execute(f"SELECT * FROM {name} ORDER BY key").fetchall() for name in tables
-        }
-        for name in tables:
-            db.execute(f"DELETE FROM {name}")
-    with open_archive(f"sqlite:///{filled}") as archive:
-        assert not archive.check().clean
-        assert archive.check(repair=True).clean
-        assert archive.check().faults == ()
-    with closing(sqlite3.connect(filled)) as db:
-        after = {
-            name: db.execute(f"SELECT * FROM {name} ORDER BY key").fetchall() for name in tables
-        }
-    assert after == before
 
 
 def test_damaged_pages_of_the_database_are_said_in_a_sentence(filled):

@@ -50,52 +50,37 @@ def apply(archive, model, url, step):
             archive.note_unchanged(url, time, value)
 
 
-def assert_same(archive, model, url):
-    for time in range(10):
+def assert_same(archive, model, url, since=0):
+    for time in range(since, 10):
         wanted = model.at(time)
         if wanted is not None:
             assert archive.rebuild(archive.get(url, float(time))).body == wanted[1].encode()
         elif model.seen:
             with pytest.raises(StoreError, match="not stored yet"):
                 archive.get(url, float(time))
-    if model.seen:
-        assert archive.rebuild(archive.get(url)).body == model.at(9)[1].encode()
 
 
 _pages = itertools.count()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STORED | NOTED, max_size=12))
-def test_a_time_gives_what_the_last_event_up_to_it_saw(archive, steps):
-    url, model = f"http://h.test/{next(_pages)}", Model()
+@given(steps=st.lists(STORED | NOTED, max_size=12), before=TIMES)
+def test_a_time_gives_what_the_last_event_up_to_it_saw_also_after_a_purge(in_a_file, steps, before):
+    archive, url, model = in_a_file, f"http://h.test/{next(_pages)}", Model()
     for step in steps:
         apply(archive, model, url, step)
     assert_same(archive, model, url)
     # Storing again what was seen last at its time changes nothing.
-    before = archive.visits(url)
+    visits = [(v.time, v.version) for v in archive.visits(url)]
     for what, time, value in steps:
         if what == "store" and model.at(time) == (time, value):
             assert archive.store(Capture(url, value.encode(), time)).version is None
-    assert [(v.time, v.version) for v in archive.visits(url)] == [
-        (v.time, v.version) for v in before
-    ]
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STORED | NOTED, max_size=12), before=TIMES)
-def test_a_purge_leaves_what_was_seen_from_its_time_on(archive, steps, before):
-    url, model = f"http://h.test/{next(_pages)}", Model()
-    for step in steps:
-        apply(archive, model, url, step)
-    if not model.seen:
-        return
-    archive.purge(url=url, before=before)
-    for time in range(int(before), 10):
-        wanted = model.at(time)
-        if wanted is not None:
-            assert archive.rebuild(archive.get(url, float(time))).body == wanted[1].encode()
-    assert archive.check().faults == ()
+    assert [(v.time, v.version) for v in archive.visits(url)] == visits
+    if model.seen:
+        assert archive.rebuild(archive.get(url)).body == model.at(9)[1].encode()
+        archive.purge(url=url, before=before)
+        assert_same(archive, model, url, int(before))
+        assert archive.check().faults == ()
 
 
 URL = "http://h.test/"

@@ -77,7 +77,8 @@ def test_a_selector_watches_the_blocks_that_its_elements_overlap(watched: Archiv
     assert found(watched, selector=ElementSelector("#main"), kinds={"title"}) == []
 
 
-def test_a_selector_of_many_elements_is_asked_in_linear_time(archive: Archive) -> None:
+def test_a_selector_of_many_elements_is_asked_in_linear_time(in_a_file: Archive) -> None:
+    archive = in_a_file
     marks = "<p>" + 20_000 * "<i>x</i>"
     for day, word in enumerate(("lens", "lever"), start=1):
         rows = "".join(f"<div><p>{word} {n} is one of many.</p></div>" for n in range(2_000))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
@@ -16,12 +14,8 @@ from mmcrawl.errors import StoreError
 from mmcrawl.store import MongoStore
 from tests.databases import own_server
 from tests.waiting import HANG
-from tests.warm import python
 
 pytestmark = pytest.mark.processes
-
-TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
-
 
 # -- several at once --------------------------------------------------------------------------
 
@@ -75,49 +69,13 @@ def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(uri, m
         assert archive.rebuild(archive.get("http://b.test/")).body == body
 
 
-STORE = """
-import random, sys
-from mmcrawl.archive import Capture, open_archive
-archive = open_archive(sys.argv[1])
-for n in range(1000):
-    body = random.Random(n).randbytes(20_000)
-    archive.store(Capture("http://a.test/" + sys.argv[2], body, float(n)))
-    archive.store(Capture("http://a.test/both", body + sys.argv[2].encode(), float(n)))
-    print(n, flush=True)
-"""
-
-
-def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
-    open_archive(uri).close()
-    processes = [
-        subprocess.Popen([python(), "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True)
-        for name in "xy"
-    ]
-    heard = [[process.stdout.readline() for _ in range(12)] for process in processes]
-    for process, lines in zip(processes, heard, strict=True):
-        process.kill()
-        lines.extend(process.communicate()[0].splitlines(keepends=True))
-    last = [sum(line.endswith("\n") for line in lines) - 1 for lines in heard]
-    assert min(last) >= 11
-    with open_archive(uri) as archive:
-        for name, n in zip("xy", last, strict=True):
-            for time_ in range(n + 1):
-                body = random.Random(time_).randbytes(20_000)
-                assert archive.rebuild(archive.get(f"http://a.test/{name}", time_)).body == body
-        both = {archive.rebuild(version).body for version in archive.versions("http://a.test/both")}
-        assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
-        assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
-        assert archive.check(repair=True).faults == ()
-        assert (archive.check().faults, archive.check().orphans) == ((), 0)
-
-
 # -- a server that comes and goes -------------------------------------------------------------
 
 
 def test_a_server_that_was_stopped_and_started_again(tmp_path):
     with (
         own_server(tmp_path / "server") as server,
-        open_archive(f"{server.address}/pages?serverSelectionTimeoutMS=300") as archive,
+        open_archive(f"{server.address}/pages?serverSelectionTimeoutMS=2000") as archive,
     ):
         archive.store(Capture("http://a.test/", b"<p>one", 1.0))
         server.stop()

@@ -50,7 +50,7 @@ def asked(database):
 
 def pages(count, time, text=""):
     """Return pages of eight hosts."""
-    filler = "".join(f"<div><p>Paragraph {n} of a template.</p></div>" for n in range(300))
+    filler = "".join(f"<div><p>Paragraph {n} of a template.</p></div>" for n in range(60))
     return [
         Capture(f"http://h{n % 8}.test/{n}", f"{filler}{n}{text}".encode(), time)
         for n in range(count)
