@@ -1,13 +1,11 @@
 import re
 from pathlib import Path
 
-import pytest
 from pydantic import ValidationError
 
 from mmcrawl.crawl import DEMO_TOPIC, FocusedParams
 from mmcrawl.crawl import explain_arguments as explain
-from mmcrawl.errors import MmcrawlError, StoreError
-from mmcrawl.frontier import open_store
+from mmcrawl.errors import MmcrawlError
 from tests.tables import each
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
@@ -42,13 +40,6 @@ def test_every_wrong_argument_is_told() -> None:
     assert [sentence.partition(":")[0] for sentence in told] == ["algo", "max_pages", "sites"]
 
 
-def test_an_unknown_topic_of_a_seed_is_told(tmp_path: Path) -> None:
-    seeds = tmp_path / "seeds.txt"
-    seeds.write_text("http://a.test/ physics-senior\nhttp://b.test/ astrology\n")
-    [told] = sentences(seeds=str(seeds))
-    assert "unknown topic 'astrology'" in told
-
-
 def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
     params = FocusedParams()
     assert (params.is_demo, params.made_afresh, params.topic) == (True, True, DEMO_TOPIC)
@@ -74,12 +65,6 @@ def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
 def test_a_store_may_be_given_as_a_path(given, uri, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert FocusedParams(**SEEDED, store=given).store_uri == uri
-
-
-def test_media_kinds_have_other_names_and_no_order() -> None:
-    kinds = {FocusedParams(media=text).media for text in ("swf,audio", "audio, flash,animation")}
-    assert kinds == {"audio,animation"}
-    assert FocusedParams(media="swf").kinds == {"animation"}
 
 
 def test_seeds_bring_topics_of_their_own(tmp_path: Path) -> None:
@@ -173,19 +158,6 @@ def test_other_spellings_of_a_crawl_are_the_same_job(one, other, tmp_path, monke
     )
     assert first.identity() == second.identity()
     assert first.job_name == second.job_name
-
-
-def test_a_crawl_goes_on_with_a_parameter_spelt_otherwise(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path / 'crawl.db'}"
-    for given in ({}, {"alpha": ".40"}, {"max_pages": "9"}):
-        params = FocusedParams(**SEEDED, store=store, job="mine", **given)
-        with open_store(store) as opened:
-            assert opened.job("mine", params.identity()).number == 0
-    with (
-        open_store(store) as opened,
-        pytest.raises(StoreError, match=r"started with alpha=0\.4, not 0\.5"),
-    ):
-        opened.job("mine", FocusedParams(**SEEDED, alpha="0.5").identity())
 
 
 @each(

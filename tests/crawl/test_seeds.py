@@ -4,6 +4,7 @@ import pytest
 
 from mmcrawl.crawl import Seed, read_seeds
 from mmcrawl.errors import SeedError
+from mmcrawl.topic import load_topic, topic_names
 from tests.tables import each
 
 
@@ -113,3 +114,12 @@ def test_every_bad_line_is_told(seed_file: Path) -> None:
     assert lines[1].startswith("line 3: unknown topic 'astrology'; ")
     assert lines[2] == "line 4: 'ftp://c.test/' is no URL; write it as http://host/path"
     assert len(lines) == 3
+
+
+@each("path", sorted((Path(__file__).parents[2] / "seeds").glob("*.txt")))
+def test_a_list_that_ships_can_be_read_and_is_described(path: Path) -> None:
+    seeds = read_seeds(str(path))
+    assert seeds
+    assert all(load_topic(seed.topic) for seed in seeds if seed.topic)
+    assert f"`{path.name}`" in (path.parent / "README.md").read_text(encoding="utf-8")
+    assert path.stem in topic_names() or path.stem in {"demo", "sciences"}

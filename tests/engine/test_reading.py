@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scrapy.crawler import Crawler
 
 from mmcrawl.archive import digest_of
 from mmcrawl.blocks import PageTree, link_kinds, partition
 from mmcrawl.crawl import PageReader, ReadPage, ReceivedPage, read_page
 from mmcrawl.page import parse_page
-from mmcrawl.spiders import FocusedSpider, PageReading
 from mmcrawl.store import ChildProcess
 from tests.engine.conftest import Tools
 from tests.tables import each
@@ -231,17 +229,6 @@ def test_the_process_loads_before_the_first_page_and_is_the_one_that_reads_it(mo
     reader.close()
     assert waiting.result().blocks
     assert len(begun) == 1
-
-
-@each("to_do", [True, False])
-def test_the_process_loads_only_where_there_is_something_to_read(to_do, monkeypatch):
-    begun: list[bool] = []
-    monkeypatch.setattr("mmcrawl.spiders.focused.has_something_to_do", lambda _: to_do)
-    monkeypatch.setattr(PageReading, "start", lambda _: begun.append(True))
-    crawler = Crawler(FocusedSpider)
-    spider = FocusedSpider.from_crawler(crawler, store="memory:", archive="none")
-    spider._load_reader()
-    assert begun == [True] * to_do
 
 
 def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, monkeypatch):

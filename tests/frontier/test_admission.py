@@ -1,6 +1,5 @@
 """Which links may be followed, why not, and where endless spaces end."""
 
-from hashlib import sha256
 from itertools import product
 from random import Random
 from string import ascii_lowercase
@@ -158,25 +157,6 @@ def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
 
 
 WORDS = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)][::3]
-LEARNT_TRAPS = {
-    "letters": "x/{word}",
-    "letters at the root": "{word}.htm",
-    "letters in two places": "x/{word}/{drow}",
-    "a page in a directory of letters": "x/{word}/index.htm",
-    "hex ids in directories": "x/{id}/a.htm",
-}
-
-
-@each("form", LEARNT_TRAPS.values())
-def test_an_endless_space_of_names_is_bounded(form):
-    admission = Admission(Limits(per_shape=100), [SEED])
-    urls = [
-        SEED + form.format(word=word, drow=word[::-1], id=sha256(word.encode()).hexdigest()[:12])
-        for word in WORDS[:1_500]
-    ]
-    assert len(crawl(admission, urls)) == 500
-    assert admission.refuse(urls[-1], 1, 1) == "trap: nothing found on pages like this"
-    assert admission.refuse(SEED + "lessons/levers.htm", 1, 1) is None
 
 
 @each("form", ["wiki/{}", "{}/index.htm"])

@@ -192,21 +192,3 @@ def test_an_address_of_thousands_of_parameters_is_read_once() -> None:
     began = process_time()
     assert not fetched(("a", 1), (f"a?{query}", 1), ("b", 2))(f"b?{query}")
     assert process_time() - began < 20  # each left out alone would take hundreds of times as long
-
-
-def test_what_parameters_mean_is_learnt_again_as_it_was() -> None:
-    pages = ("a?s=1", "a", "b?s=1", "b", "c", "d", "d?s=1", "e", "e?s=1")
-    fetched = [f"http://h.test/{page}" for page in pages]
-    links = Links(*((url, None) for url in [*fetched, "http://h.test/c?s=1"]))
-    live = Aliases(links)
-    for number, url in enumerate(fetched):
-        links.pages[number] = url, ord(url[14])
-        live.crawled(number, url)
-    again = Aliases(links)
-    for number, url in enumerate(fetched):
-        again.learn_parameters(number, url)
-    last = len(fetched)
-    asked = [f"http://h.test/{page}?s={n}" for page in "abcdef" for n in (1, 2)]
-    answers = [live.was_fetched(last, url) for url in asked]
-    assert [again.was_fetched(last, url) for url in asked] == answers
-    assert {*answers} == {True, False}

@@ -52,6 +52,7 @@ def _facets_in_paths(path: str, dice: Random) -> list[str]:
 TRAPS = {
     "words at every depth": (_deeper, "/x"),
     "words from the root on": (lambda path, dice: [*_deeper(path, dice), f"/{_word(dice)}"], "/q"),
+    "words in one directory": (lambda _, dice: [f"/x/{_word(dice)}" for _ in range(5)], "/x/a"),
     "facets in all combinations": (_facets, "/list"),
     "facets in paths": (_facets_in_paths, "/list/"),
     "words and a query": (lambda _, dice: [f"/go/{_word(dice)}?r={_word(dice)}"] * 5, "/go/a?r=b"),

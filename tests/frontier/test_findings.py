@@ -107,16 +107,3 @@ def test_parts_that_take_many_pages_for_nothing_are_named_by_the_rule_that_ends_
     script = [(url.replace("luntan/", ""), is_good) for url, is_good in forum]
     assert [one.rule for one in barren_directories(script)] == ["http://a.test/show.asp?** never"]
     assert not barren_directories(few)
-
-
-def test_jobs_have_findings_of_their_own(store):
-    one, two = (Findings(store, store.job(name, {})) for name in ("one", "two"))
-    pattern = PatternRecord("h.test", "http://h.test/*", 4, 3, 1)
-    for findings in (one, two):
-        findings.add_media_page(media_page("a", LEVER))
-        findings.keep_patterns([pattern])
-    two.drop_media_page("http://h.test/a")
-    two.keep_patterns([])
-    assert one.counts()["pages"] == 1
-    assert (one.patterns(), two.patterns()) == ([pattern], [])
-    assert two.pages_showing([LEVER.url]) == []

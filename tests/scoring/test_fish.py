@@ -107,20 +107,3 @@ def test_revision_takes_back_depth_and_place(made_up_crawl):
     # /: 2, /r: 1, /r1 and /shared: 0, /r2 is dropped
     assert crawl.scores() == {"/q": BEHIND, "/shared": BEHIND, "/r2": HELD}
     assert crawl.run() == ["/q", "/shared"]
-
-
-def test_a_replay_may_be_told_of_a_redirect_s_target_by_a_page_that_offers_it_less(made_up_crawl):
-    web = {"/": ["/old"], "/c0": ["/c1"], "/c1": ["/c2"], "/c2": ["/new"]}
-    crawl = made_up_crawl("fish", web, depth=2)
-    crawl.seed("/", "/c0")
-    crawl.run(2)
-    old, _ = crawl.start()
-    crawl.fail(old)
-    crawl.apply(crawl.scorer.added(crawl.add("/new", parent=old)))
-    assert crawl.run(1) == ["/c1"]
-    new, url = crawl.start()
-    assert url == "/new"
-    assert crawl.run() == ["/c2"]  # depth 0: what is on it would be dropped
-    crawl.frontier.requeue(new, None, 0)
-    _, scores = crawl.replayed()
-    assert scores[new] == score(crawl, "/new") == BEHIND

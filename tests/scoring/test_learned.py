@@ -4,7 +4,7 @@ from math import exp, log, sqrt
 
 import pytest
 
-from mmcrawl.scoring import Prospects, default_parameters, prior_of
+from mmcrawl.scoring import Prospects, prior_of
 
 SITE = {"/": ["/films/", "/texts/", "/talks/"]}
 SITE |= {folder: [f"{folder}{n}.htm" for n in range(20)] for folder in SITE["/"]}
@@ -59,18 +59,6 @@ def test_words_that_fit_and_seeds_come_first(made_up_crawl, weighed):
         assert scores[url] == pytest.approx(sigmoid(log_odds), abs=0.15)  # / was in vain
     crawl.seed("/late")
     assert crawl.scores()["/late"] > 10
-
-
-def test_finds_of_one_host_leave_it_worth_while_to_try_others(made_up_crawl):
-    films = [f"http://rich.test/films/{n}.htm" for n in range(20)]
-    untried = ["http://rich.test/new/1.htm", "http://poor.test/new/1.htm"]
-    web = {"http://rich.test/": [*films, untried[0]], "http://poor.test/": [untried[1]]}
-    crawl = made_up_crawl("learned", web, relevant=lambda url: "films" in url)
-    crawl.seed(*web)
-    crawl.fetch(*web, *films)
-    novelty = [crawl.scorer.parts(crawl.id(url))["novelty of its directory"] for url in untried]
-    full = default_parameters("learned")["novelty"]
-    assert novelty == pytest.approx([full * 5 / 25, full], abs=1e-5)
 
 
 def test_the_frontier_knows_the_scores_but_for_small_changes(made_up_crawl):
@@ -138,24 +126,6 @@ def test_what_the_page_was_that_a_link_was_found_on_counts(made_up_crawl, weighe
     assert crawl.scores()["/late"] == pytest.approx(sigmoid(1.0), abs=0.01)
 
 
-def test_the_rate_of_finds_is_that_of_the_host(made_up_crawl, weighed):
-    """A host where much was found is no evidence for another, but for what hosts are like."""
-    weighed({"always": (-0.5, 0.0), "rate": (1.0, 0.0)})
-    of_host = {
-        host: [f"http://{host}.test/{n}" for n in range(12)] for host in ("rich", "poor", "new")
-    }
-    web = {"/": [url for urls in of_host.values() for url in urls]}
-    crawl = made_up_crawl("learned", web, lambda url: "rich" in url, variance=1e-6, fit=0.0)
-    crawl.seed("/")
-    crawl.fetch("/", *of_host["rich"][:10], *of_host["poor"][:10])
-    anywhere = (10 + 0.5) / (21 + 5)  # which counts as 5 pages of each host
-    scores = crawl.scores()
-    for host, found, pages in (("rich", 10, 10), ("poor", 0, 10), ("new", 0, 0)):
-        rate = (found + 5 * anywhere) / (pages + 5)
-        for url in of_host[host][10:]:
-            assert scores[url] == pytest.approx(sigmoid(logit(rate) - 0.5), abs=0.01)
-
-
 @pytest.mark.parametrize(("steps", "found"), [(0, False), (1, True), (3, False), (3, True)])
 def test_all_links_of_a_redirect_are_evidence_of_what_it_led_to(
     made_up_crawl, weighed, steps, found
@@ -183,19 +153,6 @@ def test_all_links_of_a_redirect_are_evidence_of_what_it_led_to(
     for scores, relevant, pages in ((go, 10 * (good > 0), 10), (news, 0, 1)):
         expected = sigmoid(logit((relevant + rate) / (pages + 1)) - logit(rate))
         assert scores == pytest.approx([expected] * len(scores), abs=0.01)
-
-
-def test_the_model_unlearns_a_page_taken_back(made_up_crawl, weighed):
-    weighed({})
-    crawl = made_up_crawl("learned", SITE, relevant=is_film)
-    crawl.seed("/")
-    crawl.fetch("/", "/films/", *SITE["/films/"][:9])
-    before = crawl.scores()
-    films = [past.id for past in crawl.frontier.history() if past.relevant]
-    crawl.frontier.revise(films)
-    crawl.apply(crawl.scorer.revised(films))
-    after = crawl.scores()
-    assert all(after[url] < before[url] - 0.05 for url in SITE["/films/"][9:])
 
 
 def test_links_that_redirect_to_a_page_taken_back_are_taken_back_too(made_up_crawl, weighed):
