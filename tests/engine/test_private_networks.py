@@ -87,9 +87,10 @@ def listening():
     return sum(row[3] == "0A" and f"socket:[{row[9]}]" in own for row in rows)
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append([response.url, listening()])
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
 """
 
 
