@@ -292,7 +292,8 @@ class Index:
         """Return those with two versions or more, purged ones too, with their last visits."""
         where: list[Condition] = [("last", ">", 1)]
         where += [] if host is None else [("host", "=", host)]
-        return {row.url: row.seen for row in self._urls(*where)}
+        rows = self.store.range("url", *where, fields=("seen",))
+        return {url: self._whole("url", row, ("seen",))["seen"] for url, row in rows}
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
         """Yield the rows with a version, purged ones too, in the order of URLs (code points)."""
