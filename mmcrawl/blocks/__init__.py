@@ -10,19 +10,11 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import PageContent, page_content
-    from mmcrawl.blocks.drawing import KIND_COLOURS, draw, short_path
+    from mmcrawl.blocks.drawing import KIND_COLOURS, draw
     from mmcrawl.blocks.facts.dates import Dated
     from mmcrawl.blocks.facts.facts import PageFacts
     from mmcrawl.blocks.kind_features import FEATURES, kind_features
-    from mmcrawl.blocks.kind_model import (
-        ELSE,
-        OWN,
-        KindModel,
-        kind_model,
-        kinds_of,
-        learnt_kinds,
-        network_input,
-    )
+    from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, kind_model, learnt_kinds
     from mmcrawl.blocks.kinds import KINDS, PAPER_KINDS, BlockKind, block_kinds
     from mmcrawl.blocks.link_kinds import BEST_FIRST, link_kinds
     from mmcrawl.blocks.merging import MergedPage, merge_blocks
@@ -49,7 +41,7 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
     from mmcrawl.blocks.topics import PageTopics, TopicRules
     from mmcrawl.page.html.building import ROOT, TEXT
-    from mmcrawl.page.html.tags import HIDDEN, START_TAG, TOKEN, VOID
+    from mmcrawl.page.html.tags import START_TAG, TOKEN, VOID
     from mmcrawl.page.html.tree import PageTree, codec_name, markup_view, read_tree
 
 __all__ = [

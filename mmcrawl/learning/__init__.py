@@ -18,4 +18,4 @@ with lazy_imports(__name__):
         suggested_words,
         telling_words,
     )
-    from mmcrawl.learning.training import Lesson, folds_of, learn
+    from mmcrawl.learning.training import Lesson, learn

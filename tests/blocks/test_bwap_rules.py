@@ -1,7 +1,6 @@
 """The eleven rules of Song et al. 2008, section 2.1: what each says of the element #x."""
 
 from mmcrawl.blocks import PageTree, read_tree
-from mmcrawl.blocks.layout import TAG_TYPES, NodeType, PageStructure
 from mmcrawl.blocks.partitioners import RULES, BlockRules
 from tests.tables import each
 
@@ -103,30 +102,3 @@ def test_what_is_decided_where_the_paper_is_silent(html: str, is_block: bool) ->
 
 def test_the_factor_lets_smaller_ones_be_blocks() -> None:
     assert [verdict("<p id=x>|</p>", min_size=size)[1] for size in (0.4, 0.6)] == [True, False]
-
-
-@each(
-    "html, kind",
-    [
-        *((f"<{tag} id=x>Levers</{tag}>", "SCHEMA") for tag in ("table", "p", "section", "h2")),
-        ("<div id=x>Levers <b>and</b> pulleys</div>", "FORMAT"),
-        ("<my-box id=x>Levers <b>and</b> pulleys</my-box>", "FORMAT"),
-        ("<em id=x>Levers <p>and pulleys</em>", "SCHEMA"),
-        ("<div id=x><i><div>Levers</div></i></div>", "SCHEMA"),
-        ("<a id=x href=/><p>Levers<p>Pulleys</a>", "FUNCTION"),
-        ("<form id=x><div>Find <input></div></form>", "FUNCTION"),
-        ("<form id=x><table><tr><td>Levers</table></form>", "SCHEMA"),
-        ("<button id=x><p>Go</p></button>", "FUNCTION"),
-        ("<label id=x>Find <p>this</p></label>", "FUNCTION"),
-        ("<img id=x src=/a.png>", "FUNCTION"),
-        ("<a id=x name=top><table><tr><td>Levers</table>", "SCHEMA"),  # that nothing ended
-        *((f"<p>Levers<{tag} id=x></{tag}>", "NONE") for tag in ("script", "map", "hr", "td")),
-        ("<p>Levers and pulleys lift</p><noscript id=x><p>Turn on</noscript>", "NONE"),
-        ("Wait<noscript id=x><p>Levers and pulleys lift</p></noscript>", "SCHEMA"),
-    ],
-)
-def test_types_of_elements(html: str, kind: str) -> None:
-    tree = read_tree(html.encode())
-    assert PageStructure(tree).types[with_id(tree)] == NodeType[kind]
-    tags = [tag for tags in TAG_TYPES.values() for tag in tags]
-    assert len(tags) == len(set(tags))

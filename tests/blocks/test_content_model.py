@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmcrawl.blocks.content import ContentModel, Trees, content_model
+from mmcrawl.blocks.content import ContentModel, content_model
 
 FILE = files("mmcrawl.blocks.content") / "content_model.npz"
 
@@ -28,14 +28,3 @@ def test_saving_and_loading_keeps_the_model(tmp_path: Path) -> None:
     with FILE.open("rb") as file, np.load(file) as before, np.load(path) as after:
         assert {*before} == {*after}
         assert all((before[name] == after[name]).all() for name in before)
-
-
-def test_a_tree_adds_the_leaf_that_the_answers_number() -> None:
-    trees = Trees(
-        features=np.array([[0, 1], [2, 2]]),
-        borders=np.array([[0.5, 0.5], [1, 3]], dtype=np.float32),
-        leaves=np.array([[1, 2, 4, 8], [16, 32, 0, 64]], dtype=np.float32),
-        bias=-100.0,
-    )
-    rows = np.array([[0, 0, 0], [1, 0, 1], [0, 1, 2], [1, 1, 4]], dtype=np.float32)
-    assert trees.log_odds(rows).tolist() == [1 + 16 - 100, 2 + 16 - 100, 4 + 32 - 100, 8 + 64 - 100]

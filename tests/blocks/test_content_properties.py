@@ -30,13 +30,55 @@ html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 TAG_INTO_ANOTHER = re.compile("<[a-zA-Z][^>]*<")
 
 
-@given(st.binary(max_size=300) | html_texts.map(lambda text: text.encode("utf-8")))
-def test_no_page_is_an_error(body: bytes) -> None:
-    page = page_content(body, "http://lab.test/")
+DECLARED = " utf-8 gbk big5 iso-8859-1 shift_jis utf-16 x-none utf-7 hz".split(" ")
+WRITTEN_IN = (
+    "utf-8", "utf-8-sig", "gb18030", "big5", "shift_jis", "euc_jp", "iso2022_jp", "koi8-r",
+    "iso-8859-1", "utf-16", "utf-16-be", "utf-32", "hz", "cp949",
+)  # fmt: skip
+bodies = st.builds(
+    lambda t, name: t.encode(name, "ignore"), html_texts, st.sampled_from(WRITTEN_IN)
+)
+
+
+@given(st.binary(max_size=300) | bodies, st.sampled_from(DECLARED), st.sampled_from(DECLARED))
+def test_no_page_is_an_error_whatever_it_declares(body: bytes, meta: str, header: str) -> None:
+    body = f'<meta charset="{meta}">'.encode() + body if meta else body
+    page = page_content(body, "http://lab.test/", content_type=f"text/html; charset={header}")
     assert page.page_type in PAGE_TYPES
     assert page.text == "\n\n".join(page.paragraphs)
     assert all(paragraph.strip() for paragraph in page.paragraphs)
-    assert all(isinstance(link.href, str) for link in page.related_links)
+    for form in ("md", "txt", "json"):
+        page.write(form).encode()  # type: ignore[arg-type]
+
+
+@each(
+    "page",
+    [
+        "<p>\udfff\ud800 lever \udc00" * 20,
+        b"\0" * 1000,
+        b"<meta charset=utf-16><p>lever",
+        b"&#xd800;<p>&#x110000; lever",
+        b"<table>" * 2000,
+        b"<math>" * 2000 + b"</math>",
+        b"<span class=katex>" * 2000 + b"x",
+        b"<blockquote>" * 5_000 + b"<p>A lever is a rigid bar on a pivot.",
+        b'<script type="application/ld+json">' + b'{"a":' * 5_000,
+        b'<script type="math/mml">' + b"<mrow>" * 5_000,
+        b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40,
+    ],
+)
+def test_what_is_hardly_a_page_is_read_without_failing(page: bytes | str) -> None:
+    content = page_content(page, "http://h.test/")
+    for form in ("md", "txt", "json"):
+        content.write(form).encode()  # type: ignore[arg-type]
+
+
+@each("declared", ["iso-8859-1", "utf-8", "windows-1252", ""])
+@each("actual", ["utf-8", "gb18030"])
+def test_chinese_is_read_whatever_a_page_declares(declared: str, actual: str) -> None:
+    text = "杠杆是一种简单机械，在力的作用下能绕着固定点转动。阿基米德提出了杠杆原理。" * 3
+    html = f'<meta charset="{declared}"><title>杠杆</title><p>{text}</p>'
+    assert page_content(html.encode(actual)).text == text
 
 
 @given(html_texts.filter(lambda html: not TAG_INTO_ANOTHER.search(html)))

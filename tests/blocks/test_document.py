@@ -129,12 +129,9 @@ def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
     assert '"formula": "x"' in page_content(page(configured + text)).write("json")
 
 
-def test_a_dollar_sign_beside_formulas_begins_none() -> None:
+def test_dollar_signs_beside_formulas_and_of_prices_begin_none() -> None:
     written = md(f"<p>It costs $5, not $6, and the energy at rest is {MATHML} for all.</p>")
     assert written == r"It costs \$5, not \$6, and the energy at rest is $E=mc^{2}$ for all."
-
-
-def test_prices_and_text_that_mathjax_is_to_look_into_are_no_formulas() -> None:
     text = "<p class=mathjax>The range of prices is $$–$$$ for bars, and $$ for pivots of wood.</p>"
     assert md(text) == "The range of prices is $$–$$$ for bars, and $$ for pivots of wood."
     assert "formula" not in page_content(page(text)).write("json")
@@ -176,13 +173,6 @@ def test_marks_of_links_to_headings_and_soft_hyphens_are_left_out() -> None:
         written = page.write(form)  # type: ignore[arg-type]
         assert not {"¶", "\xad"}.intersection(written)
     assert "## More\n" in page.write("md")
-
-
-def test_menus_beside_the_text_of_a_small_page_are_not() -> None:
-    menu = "<ul class=menu><li>Home<li>News</ul><ul><li><a href=a>Bars</a></ul>"
-    text = page_content(f"{menu}<h1>Levers</h1>{TEXT * 3}").text
-    assert "Home" not in text
-    assert "Bars" not in text
 
 
 def test_json_has_the_facts_the_text_and_the_blocks() -> None:

@@ -23,7 +23,6 @@ from mmcrawl.blocks import (
     draw,
     read_tree,
     safe_copy,
-    short_path,
 )
 from mmcrawl.blocks.partitioners import Cut
 from mmcrawl.text import printable
@@ -157,14 +156,6 @@ def test_words_of_a_page_steer_neither_terminal_nor_direction(topics: list[str])
     assert not [c for c in drawing if not c.isprintable() and c != "\n"]
     assert printable("a \u202e b\n c") == "a \ufffd b c"
     assert printable("lever " * 9, 10) == "lever lev…"
-
-
-def test_of_a_long_path_the_end_is_shown() -> None:
-    assert short_path("html/body/p") == "html/body/p"
-    shown = short_path("html/body/" + "div[12]/" * 20 + "p")
-    assert len(shown) <= 82
-    assert shown.startswith("…/div[12]/")
-    assert shown.endswith("/div[12]/p")
 
 
 def test_the_frame_may_do_nothing_and_both_pages_stand_under_the_policy() -> None:

@@ -11,7 +11,6 @@ from mmcrawl.blocks.facts import (
     date_in_address,
     dates_in,
     month_comes_first,
-    names_in,
     read_date,
 )
 from tests.tables import each
@@ -150,12 +149,6 @@ def test_the_site_is_an_author_only_where_nobody_signed() -> None:
     signed = facts(head, '<a rel="author" href="/a">Ada Lovelace</a>')
     assert signed.authors == ("Ada Lovelace",)
     assert facts(head).authors == ("Levers", "Optics Daily")
-
-
-def test_roles_and_dates_are_no_names() -> None:
-    written = ["Senior Reporter", "May 6, 2019", "ada@h.test", "Ada Lovelace | Staff"]
-    written += ["Chief Technology Officer", "Sponsored", "John Smith Jr., PhD"]
-    assert list(names_in(written)) == ["Ada Lovelace", "John Smith Jr"]
 
 
 def test_site_description_image_and_licence_are_read() -> None:

@@ -3,16 +3,10 @@
 import tracemalloc
 from collections.abc import Mapping
 
-import pytest
-
 from mmcrawl.blocks import partition, read_tree
 from mmcrawl.blocks.layout import (
-    AREAS,
-    PAGE_WIDTH,
-    WINDOW_HEIGHT,
     Headlines,
     Measures,
-    PageAreas,
     TopicWords,
     area_of_names,
     begins_with,
@@ -30,18 +24,6 @@ def features(html: str) -> list[Mapping[str, float]]:
     return [block.features for block in partition(html.encode(), method="spcola").blocks]
 
 
-def test_places_are_absolute_relative_and_of_a_window() -> None:
-    found, second, third = features(f"<p>{LONG}<hr><p>{LONG}<hr><p>{LONG}")
-    assert found["y"] < second["y"] < third["y"]
-    assert second["relative_y"] == pytest.approx(0.5)
-    heights = [one["relative_height"] for one in (found, second, third)]
-    assert sum(heights) == pytest.approx(1)
-    assert found["width"] == PAGE_WIDTH
-    assert (found["relative_x"], found["relative_width"]) == (0.5, 1.0)
-    assert found["window_y"] == pytest.approx(found["y"] / WINDOW_HEIGHT)
-    assert found["window_height"] == pytest.approx(found["height"] / WINDOW_HEIGHT)
-
-
 def test_content_is_counted() -> None:
     (found,) = features(
         "<div><form><img src=a width=30 height=20><img src=b><a href=x>link</a> <a href=y>two</a>"
@@ -53,30 +35,6 @@ def test_content_is_counted() -> None:
     assert (found["inputs"], found["forms"]) == (2, 1)
     measures = Measures(read_tree(b"<a href=x>12345</a>1234567890"))
     assert [is_topic_page(measures, most) for most in (0.6, 0.5)] == [True, False]
-
-
-@each(
-    "html, expected",
-    [
-        ("<nav><div>x", "navigation"),
-        ("<aside>x", "side"),
-        ("<header>x", "head"),
-        ("<div role=contentinfo>x", "foot"),
-        ("<article><header>x", "content"),
-        ("<nav><div class=content>x", "navigation"),
-        ("<main><div class=share>x", "noise"),
-        ("<nav class=share>x", "noise"),
-        ("<article class=comment>x", "content"),
-        ("<div id=sidebar><p>x", "side"),
-        ("<div>x", ""),
-    ],
-)
-def test_areas(html: str, expected: str) -> None:
-    tree = read_tree(f"<p>{LONG}</p>{html}".encode())
-    areas = PageAreas(tree, Measures(tree))
-    assert areas.of(next(i for i in range(len(tree)) if tree.text(i) == "x")) == expected
-    around = read_tree(f"<div class=sidebar-layout id=sidebar><p>{LONG}</p><p>x</div>".encode())
-    assert PageAreas(around, Measures(around)).of(len(around) - 1) == ""  # most of the page
 
 
 @each(
@@ -103,13 +61,6 @@ def test_headings_are_known_by_tag_and_by_look(html: str, level: int) -> None:
     assert Headlines(tree, Measures(tree)).level(range(1, len(tree))) == level
 
 
-def test_headlines_agree_with_the_title() -> None:
-    tree = read_tree("<meta charset=utf-8><title>Levers 杠杆原理 | School</title>".encode())
-    agreement = Headlines(tree, Measures(tree)).agreement
-    assert [agreement(text) >= 0.7 for text in ("Levers", "杠杆 原理", "School")] == [True] * 3
-    assert [agreement(text) >= 0.7 for text in ("Pulleys", "L")] == [False] * 2
-
-
 @each(
     "names, area",
     [
@@ -127,11 +78,6 @@ def test_headlines_agree_with_the_title() -> None:
 )
 def test_words_of_classes(names: str, area: str) -> None:
     assert area_of_names(names) == area
-
-
-def test_every_area_has_words() -> None:
-    said = "ads comments share related tags nav byline aside footer header article"
-    assert {area_of_names(name) for name in said.split()} == set(AREAS)
 
 
 def test_words_of_texts() -> None:

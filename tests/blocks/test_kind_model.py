@@ -5,24 +5,18 @@ import sys
 import tracemalloc
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mmcrawl.blocks import (
     ELSE,
     FEATURES,
-    KINDS,
     OWN,
     PAPER_KINDS,
     TEXT,
     KindModel,
-    PageBlocks,
     Partition,
-    kind_features,
     kind_model,
-    kinds_of,
     learnt_kinds,
-    network_input,
     partition,
     read_tree,
 )
@@ -94,37 +88,6 @@ def test_of_a_page_of_very_many_blocks_the_rules_tell_the_kinds(monkeypatch) -> 
 def test_other_words_for_it_are_refused() -> None:
     with pytest.raises(BlockError, match="bwap: kinds=guessed; it is learnt or rules"):
         partition(b"<p>Levers", kinds="guessed")
-
-
-@each("html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"])
-def test_numbers_are_finite_and_probabilities_sum_to_1(html: str) -> None:
-    page = partition(html.encode())
-    ranges = [block.nodes for block in page.blocks]
-    assert len(learnt_kinds(page.facts, ranges)) == len(ranges)
-    if ranges:
-        blocks = PageBlocks(page.facts, ranges)
-        values = kind_features(blocks)
-        assert values.shape == (len(ranges), len(FEATURES))
-        assert np.isfinite(values).all()
-        for found in kind_model().probabilities(network_input(blocks)):
-            assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
-        for kind in learnt_kinds(page.facts, ranges):
-            assert kind.name in KINDS
-            assert 0 < kind.score <= 1
-
-
-def test_what_holds_no_link_is_related_links_only_in_a_list_of_them() -> None:
-    links = "<h3>Related</h3><ul><li><a href=/p>Pulleys lift</a><li><a href=/w>Wheels</a></ul>"
-    html = f"<h1>Levers</h1><p>2008-03-12</p>{links}<p>{TEXT_OF_LEVERS}</p><p>May 2, 2009</p>"
-    page = partition(html.encode(), method="spcola")
-    blocks = PageBlocks(page.facts, [block.nodes for block in page.blocks])
-    order = [OWN.index(kind) for kind in ("title", *["related-links"] * 3, "topic")]
-    own = np.full((len(blocks), len(OWN)), 0.1, dtype=np.float32)
-    own[range(len(own)), [*order, OWN.index("related-links")]] = 0.5  # of the last block as well
-    own[:, OWN.index("else")] += 0.1
-    found = kinds_of(blocks, own, np.full((len(blocks), len(ELSE)), 0.2, dtype=np.float32))
-    kinds = ["title", ELSE[0], "related-links", "related-links", "topic", ELSE[0]]
-    assert [kind.name for kind in found] == kinds
 
 
 def test_the_line_with_the_date_is_of_no_kind_of_links_by_any_method() -> None:

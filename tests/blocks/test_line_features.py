@@ -1,7 +1,6 @@
 """The numbers that are known of each line of a page."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,27 +18,6 @@ def features(html: str) -> LineFeatures:
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
     return LineFeatures(tree, measures, lines, page_metadata(tree), StartTags(WORDS))
-
-
-def test_what_a_line_is_like_comes_first() -> None:
-    rows = features("<p>Levers lift.<p><a href=x>Home</a><p>Is it 1998, or 12?<p>$5 AND").matrix
-    length, linked, sentences, ends = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
-    assert np.exp(length) - 1 == pytest.approx([12, 4, 18, 6], rel=1e-4)
-    assert linked.tolist() == [0, 1, 0, 0]
-    assert (np.exp(sentences) - 1).round().tolist() == [1, 0, 1, 0]
-    assert ends.tolist() == [1, 0, 1, 0]
-    assert rows[:, 6] == pytest.approx([0, 0, 6 / 18, 1 / 6])  # digits
-    assert rows[:, 7] == pytest.approx([1 / 12, 1 / 4, 1 / 18, 3 / 6])  # capitals
-    assert rows[:, 14].tolist() == [0, 0, 0, 1]  # money
-    assert rows[:, 15].tolist() == [0, 0, 1, 0]  # years
-
-
-def test_an_element_with_nothing_but_a_space_in_it_is_not_around_the_line() -> None:
-    plain, spaced = (
-        features(f"<div class=content><p>{before}A lever is a bar.</p></div>").matrix
-        for before in ("", "<span class=share>&nbsp;</span>")
-    )
-    assert (plain == spaced).all()
 
 
 PIECES = [

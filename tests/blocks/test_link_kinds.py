@@ -69,10 +69,6 @@ def test_links_that_only_scripts_name_have_kinds_too() -> None:
     assert addresses <= set(kinds_of(html))
 
 
-def test_a_page_without_links_has_none() -> None:
-    assert kinds_of("<p>Levers <a name=here>move</a> <a href='mailto:a@b.c'>the world</a>") == {}
-
-
 def demo_pages(most: int) -> Iterator[tuple[bytes, Page]]:
     web = open_web("demo")
     waiting = list(web.start_urls())

@@ -63,15 +63,3 @@ def test_what_a_page_says_of_itself() -> None:
     assert page.description == "A\nB C"
     assert 'A "lever" 杠杆  is / was' in page.data
     assert "not data" not in page.data
-
-
-def test_types_of_data_and_of_open_graph_are_told_apart() -> None:
-    data = '<script type=application/ld+json>{{"@type": "{}"}}</script>'
-    pages = [data.format(name) for name in "NewsArticle QAPage Product ItemList Course".split()]
-    pages += [f"<meta property=og:type content={name}>" for name in ("article", "product")]
-    assert len({metadata(page).types for page in pages}) == len(pages)
-
-
-@each("data", ["{", '{"@type": 3}', "\\", "\\u12", '{"@type":"' + "a" * 99])
-def test_broken_data_is_no_error(data: str) -> None:
-    assert metadata(f"<script type=application/ld+json>{data}</script>").headline == ""

@@ -1,10 +1,6 @@
 """What a page is there for: its text, its links, or what it plays."""
 
-import numpy as np
-
-from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content import ContentLinks
-from mmcrawl.blocks.layout import Measures, PageLines
+from mmcrawl.blocks import page_content
 from tests.tables import each
 
 TEXT = (
@@ -58,21 +54,6 @@ def test_a_long_text_outweighs_what_plays_beside_it() -> None:
 @each("name", ["banner.swf", "logo.mp4", "img/loader.swf"])
 def test_films_of_the_layout_are_no_media(name: str) -> None:
     assert type_of(f"<embed src=/{name}>{TEXT}") == "topic"
-
-
-def links_of(body: str) -> ContentLinks:
-    tree = read_tree(body.encode())
-    measures = Measures(tree)
-    lines = PageLines.of(tree, measures)
-    chosen = np.array([not text.startswith("Menu") for text in lines.texts], dtype=bool)
-    return ContentLinks.of(tree, measures, lines, chosen)
-
-
-def test_links_in_bars_do_not_count() -> None:
-    links = links_of("<p>Some <a href=x>text</a>.<nav><a>Menu</a></nav><p><a href=z>More</a>")
-    assert links == ContentLinks(on_page=8 / 6, share=8 / 14, lines=2, linked=2, leading=1)
-    assert links_of("<p>text<div><a href=y>Menu</a></div>").on_page == 1
-    assert links_of("").on_page == 0
 
 
 def test_chinese_says_more_in_fewer_characters() -> None:

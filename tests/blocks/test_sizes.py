@@ -1,8 +1,5 @@
 """Sizes without a renderer: what is declared, and what is estimated where nothing is."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.layout import (
     CHARACTER_WIDTH,
@@ -10,7 +7,6 @@ from mmcrawl.blocks.layout import (
     LINE_HEIGHT,
     PAGE_WIDTH,
     Measures,
-    declared_size,
     node_sizes,
 )
 from tests.tables import each
@@ -76,18 +72,3 @@ def test_declared_sizes(declared: str, size: tuple[float, float]) -> None:
 )  # fmt: skip
 def test_estimated_sizes(html: str, size: tuple[float, float]) -> None:
     assert size_of_x(html) == size
-
-
-def test_declared_size_alone() -> None:
-    tree = read_tree(b"<td width=30% height=20>a")
-    assert declared_size(tree, 1) == (0, 20)
-    assert declared_size(tree, 1, (500, 0)) == (150, 20)
-
-
-@given(st.lists(st.sampled_from(["<td>", "<tr>", "<table>", "<div>", "</div>", "a", "<img>"])))
-def test_every_node_has_a_size(pieces: list[str]) -> None:
-    tree = read_tree("".join(pieces).encode())
-    widths, heights = node_sizes(tree, Measures(tree))
-    assert len(widths) == len(heights) == len(tree)
-    assert all(width >= 0 for width in widths)
-    assert all(height >= 0 for height in heights)

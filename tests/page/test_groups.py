@@ -76,7 +76,7 @@ def test_tables_lists_and_sections_group_links(html: str, expected: list[object]
         (f"<div><p>Levers</p>{LINKS}</div>", "Levers"),
         (f"<div>Levers {LINKS}</div>", ""),
         (f"<td><font color=red>Levers:</font> {LINKS}</td>", "Levers:"),
-        (f"<div><span style='font-size:20px'>Levers</span> {LINKS}</div>", "Levers"),
+        (f"<div><em style='font-size:20px'>Levers</em> {LINKS}</div>", "Levers"),
         (f"<font size=4><div>{TIMES}<br>{LINKS}</div></font>", ""),
         (f"<font size=2><div><font size=3>{TIMES}</font><br>{LINKS}</div></font>", TIMES.strip()),
         # a long paragraph is no title; Chinese is counted by character

@@ -58,12 +58,6 @@ def test_nul_bytes_vanish_and_binary_data_is_no_error():
     parse_page(bytes(range(256)) * 400, URL, "text/html; charset=big5")
 
 
-def test_links_at_every_level_of_deep_nesting_are_found():
-    depth = 4_000
-    html = "".join(f'<div><a href="{i}.htm">{i}</a>' for i in range(depth))
-    assert len(page(html).links) == depth
-
-
 OVER_AND_OVER = [
     '<div><a href="x.htm">x</a>',
     "<table><tr><td>",

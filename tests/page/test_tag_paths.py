@@ -66,19 +66,6 @@ def test_links_of_scripts_menus_and_odd_places_have_paths(html, path):
     assert paths(html)["x.htm"] == path
 
 
-def test_elements_that_are_not_closed_are_closed_by_what_follows():
-    html = "<ul class=a><li><a href=1>1</a><li class=x><a href=2>2</a></ul>"
-    html += "<p><a href=3>3</a><p><a href=4>4"
-    assert paths(html) == {
-        "1": "html body ul.a li a",
-        "2": "html body ul.a li.x a",
-        "3": "html body p a",
-        "4": "html body p a",
-    }
-    stray = "<div class=a><b><div class=b></b><a href=1>1</a></div></div></div></i><a href=2>2</a>"
-    assert paths(stray)["2"] == "html body a"
-
-
 def test_paths_of_a_page_nested_deeply() -> None:
     html = "".join(f"<div class=d><a href={n}.htm>{n}</a>" for n in range(2_000))
     found = [path.split() for path in paths(html).values()]

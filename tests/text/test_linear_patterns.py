@@ -4,7 +4,7 @@ from importlib import import_module
 
 from tests.text.pumping import Attack, Found, attacks, patterns_of, possessive_groups, seconds
 
-FIRST, SMALL, LARGE = 4_000, 10_000, 100_000  # characters
+FIRST, SMALL, LARGE = 2_000, 10_000, 100_000  # characters
 FLOOR = 0.003  # seconds: what is faster with the first text is linear, or costs nothing
 RATIO = 35  # of the times for the large and the small text: linear work takes 10, quadratic 100
 PATIENCE = 1.0

@@ -24,9 +24,6 @@ def test_every_kind_is_its_own_name_and_has_a_chinese_one():
     assert [kind_named(kind) for kind in KINDS] == list(KINDS)
     assert [kind_named(CHINESE[kind]) for kind in KINDS] == list(KINDS)
     assert set(DEFAULT_KINDS) < set(KINDS)
-
-
-def test_lists_of_kinds_may_have_chinese_commas():
     assert parse_kinds("文档，视频、audio") == ["audio", "video", "document"]
 
 

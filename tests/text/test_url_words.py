@@ -6,6 +6,8 @@ from mmcrawl.text import (
     UrlTable,
     UrlWord,
     data_lines,
+    is_public_suffix,
+    split_host,
     split_url,
     translate_url,
     url_table,
@@ -100,11 +102,6 @@ def test_no_string_makes_the_functions_fail(url):
     assert isinstance(url_text(url), str)
 
 
-@given(st.lists(st.sampled_from(["gaozhong", "wuli", "physics", "school", "kejian"]), max_size=4))
-def test_words_run_together_are_cut_apart_again(words):
-    assert split_url("/" + "".join(words)) == tuple(words)
-
-
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=60))
 def test_a_cut_loses_no_letter(letters):
     words = url_table().cut(letters)
@@ -118,3 +115,10 @@ def test_the_shipped_table_holds_the_lists_beside_it() -> None:
         for line in data_lines("url_words", name):
             key, word = line.split("\t")
             assert words[key] == word, name
+
+
+def test_a_host_is_split_at_its_public_suffix() -> None:
+    for host in ("com", "co.uk", "com.cn", "github.io"):  # strangers register under these
+        assert (is_public_suffix(host), is_public_suffix(f"school.{host}")) == (True, False)
+    parts = split_host("www.optics.co.uk")
+    assert (parts.subdomain, parts.domain, parts.suffix) == ("www", "optics", "co.uk")

@@ -10,7 +10,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import MmcrawlError, TopicError
-from mmcrawl.learning import Example, Lesson, folds_of, learn, read_examples, sampled, telling_words
+from mmcrawl.learning import Example, Lesson, learn, read_examples, sampled, telling_words
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import EXAMPLES, LinkSimilarity, LinkText, TopicTest, page_terms, relevance
 from mmcrawl.topic import (
@@ -96,19 +96,6 @@ def test_without_bad_pages_unlabelled_ones_are_compared_with() -> None:
     )
     assert sum(right) >= 9
     assert not any(wrong)
-
-
-def test_folds_leave_out_whole_sites() -> None:
-    import numpy as np
-
-    sites = ["a", "a", "b", "b", "c", "c", "d", "d"]
-    labels = np.array([1, 0, 1, 0, 1, 1, 0, 0])
-    folds, by_site = folds_of(labels, sites)
-    assert by_site
-    assert sorted(row for _, test in folds for row in test) == list(range(8))
-    for train, test in folds:
-        assert not {sites[row] for row in train} & {sites[row] for row in test}
-    assert not folds_of(labels, ["a"] * 8)[1]
 
 
 def test_a_model_is_read_as_it_was_written(lesson: Lesson, tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import best_lines
     from mmcrawl.blocks.content.headline import page_headline
     from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
-    from mmcrawl.blocks.content.line_texts import line_words
     from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
-    from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees, content_model
-    from mmcrawl.blocks.content.page_type import PAGE_TYPES, ContentLinks, page_type
-    from mmcrawl.blocks.content.surroundings import StartTags, words_around
+    from mmcrawl.blocks.content.model import GENRES, ContentModel, content_model
+    from mmcrawl.blocks.content.page_type import PAGE_TYPES, page_type
+    from mmcrawl.blocks.content.surroundings import StartTags

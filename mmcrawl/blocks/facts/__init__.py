@@ -7,6 +7,5 @@ that are marked as dates or bylines, the address, and lines near the headline, t
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.blocks.facts.authors import names_in
     from mmcrawl.blocks.facts.dates import date_in_address, dates_in, month_comes_first, read_date
     from mmcrawl.blocks.facts.facts import PageFacts

@@ -3,31 +3,23 @@
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.blocks.layout.areas import PageAreas
     from mmcrawl.blocks.layout.block_words import (
-        AREAS,
         TopicWords,
         area_of_names,
         begins_with,
         holds,
         lists_of,
     )
-    from mmcrawl.blocks.layout.features import (
-        WINDOW_HEIGHT,
-        PageFeatures,
-        is_topic_page,
-    )
+    from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
     from mmcrawl.blocks.layout.headlines import Headlines
     from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageLines, PageText
     from mmcrawl.blocks.layout.measures import Measures, drawn_tags
-    from mmcrawl.blocks.layout.page_structure import TAG_TYPES, NodeType, PageStructure
     from mmcrawl.blocks.layout.runs import shown_nodes
     from mmcrawl.blocks.layout.sizes import (
         CHARACTER_WIDTH,
         IMAGE_SIDE,
         LINE_HEIGHT,
         PAGE_WIDTH,
-        declared_size,
         node_sizes,
     )
     from mmcrawl.blocks.layout.styles import RULES_PER_KEY, Sheets, Style, node_styles

@@ -8,4 +8,3 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.blocks.rendering.mathml import mathml_to_tex
-    from mmcrawl.blocks.rendering.parts import Formula, Paragraph
