@@ -1,16 +1,19 @@
 """An application over an archive and the works of a crawl."""
 
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Limits, programs
+from mmcrawl.browse import Context, Limits, Options, programs
+from tests.browse import hostile
 from tests.browse.catalogue import browsing, fill
-from tests.browse.works import keep_works
+from tests.browse.works import keep_works, store_of
 from tests.waiting import HANG
 from tests.warm import starts_warm
 
@@ -33,15 +36,59 @@ def warm_programs() -> Iterator[None]:
     programs.sys = sys  # type: ignore[attr-defined]
 
 
+@pytest.fixture(scope="session")
+def archived(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URI of an archive that no test changes."""
+    return fill(tmp_path_factory.mktemp("archived"))
+
+
+@pytest.fixture(scope="session")
+def hostile_archive(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return hostile.make_archive(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="session")
+def kept_works(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("works")
+    keep_works(folder)
+    return folder
+
+
 @pytest.fixture
-def with_works(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
-    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
+def with_works(
+    archived: str, kept_works: Path, tmp_path: Path
+) -> Iterator[tuple[TestClient, Context]]:
+    shutil.copytree(kept_works, tmp_path, dirs_exist_ok=True)
+    with browsing(archived, Options(store=store_of(tmp_path))) as pair:
         yield pair
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A client for tests that only look."""
-    folder = tmp_path_factory.mktemp("shown")
-    with browsing(fill(folder), keep_works(folder)) as (client, _):
+@pytest.fixture(scope="session")
+def _shown(archived: str, kept_works: Path) -> Iterator[TestClient]:
+    with browsing(archived, Options(store=store_of(kept_works))) as (client, _):
         yield client
+
+
+@pytest.fixture
+def shown(_shown: TestClient) -> TestClient:
+    """A client for tests that only look."""
+    _shown.cookies.clear()  # a language that a test before chose
+    return _shown
+
+
+@pytest.fixture(scope="session")
+def _driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from tests.browse.chromium import chromium
+
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def browser(_driver: Any) -> Any:
+    """Chromium without what a test before told it to be."""
+    _driver.get("about:blank")
+    _driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    _driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    _driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return _driver

@@ -11,7 +11,7 @@ from mmcrawl.browse import CrawlWatch, Options
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
-from tests.browse.catalogue import FILM, START, browsing, fill
+from tests.browse.catalogue import FILM, START, browsing
 
 FOUND = MediaPageRecord(
     FILM,
@@ -62,9 +62,8 @@ def test_a_crawl_is_seen_while_it_runs(tmp_path: Path) -> None:
     assert numbers.error_reasons == {"HTTP 404 <i>": 1}
 
 
-def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
-    options = Options(store=crawl(tmp_path))
-    with browsing(fill(tmp_path), options) as (client, _):
+def test_the_page_of_a_running_crawl_comes_again_and_of_a_finished_one_not(archived, tmp_path):
+    with browsing(archived, Options(store=crawl(tmp_path))) as (client, _):
         answer = client.get("/crawls")
         page = html.document_fromstring(answer.text)
         assert '<meta http-equiv="refresh" content="1">' in answer.text  # it has few pages yet
@@ -72,9 +71,13 @@ def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
         assert "running" in page.cssselect(".crawl h2")[0].text_content()
         assert "<b>" not in answer.text
         assert client.get("/crawls.json").json()["crawls"][0]["waiting"] == 2
+    (tmp_path / "finished").mkdir()
+    options = Options(store=crawl(tmp_path / "finished", finished=True))
+    with browsing(archived, options) as (client, _):
+        assert "http-equiv" not in client.get("/crawls").text
 
 
-def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(tmp_path: Path) -> None:
+def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(archived, tmp_path):
     uri = crawl(tmp_path)
     arguments = {"topic": "physics-senior", "seeds": [["http://h.test/", ""]]}
     with open_store(uri) as store:
@@ -84,7 +87,7 @@ def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(tmp_p
             db.execute("UPDATE page SET contains_media = 1, relevant = 0, topic_score = 0.3")
             db.execute("UPDATE page SET url = url || id")
         store.commit()
-    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+    with browsing(archived, Options(store=uri)) as (client, _):
         page = html.document_fromstring(client.get("/crawls?lang=zh").text)
         assert page.xpath("string(//section[@class='crawl']/h2/a)") == "高中物理 · h.test"
         home = html.document_fromstring(client.get("/?lang=en").text)
@@ -98,7 +101,7 @@ def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(tmp_p
         }
 
 
-def test_what_eats_the_budget_is_named_with_the_rule_that_ends_it(tmp_path: Path) -> None:
+def test_what_eats_the_budget_is_named_with_the_rule_that_ends_it(archived, tmp_path):
     uri = crawl(tmp_path, pages=30)
     with open_store(uri) as store:
         with store.writing() as db:
@@ -106,7 +109,7 @@ def test_what_eats_the_budget_is_named_with_the_rule_that_ends_it(tmp_path: Path
             db.execute("UPDATE job SET reason = 'max_pages'")
         store.commit()
     rule = "http://h.test/luntan/** never"
-    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+    with browsing(archived, Options(store=uri)) as (client, _):
         page = client.get("/crawl", params={"job": "physics <b>"}).text
         assert f"30 of the last 30 pages; the rule that ends it: <code><bdi>{rule}" in page
         crawls = html.document_fromstring(client.get("/crawls").text)
@@ -115,17 +118,10 @@ def test_what_eats_the_budget_is_named_with_the_rule_that_ends_it(tmp_path: Path
         assert client.post("/crawl", data=other).status_code == 404
 
 
-def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
-    options = Options(store=crawl(tmp_path, finished=True))
-    with browsing(fill(tmp_path), options) as (client, _):
-        assert "http-equiv" not in client.get("/crawls").text
-
-
-def test_without_a_store_or_its_file_the_page_says_so(tmp_path: Path) -> None:
-    uri = fill(tmp_path)
-    with browsing(uri) as (client, _):
+def test_without_a_store_or_its_file_the_page_says_so(archived: str, tmp_path: Path) -> None:
+    with browsing(archived) as (client, _):
         assert "started without crawls" in client.get("/crawls").text
-    with browsing(uri, Options(store=f"sqlite:///{tmp_path}/none.db")) as (client, _):
+    with browsing(archived, Options(store=f"sqlite:///{tmp_path}/none.db")) as (client, _):
         assert "The store has no crawls" in client.get("/crawls").text
     assert not (tmp_path / "none.db").exists()
 

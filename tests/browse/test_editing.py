@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ from mmcrawl.browse import Context, Options
 from mmcrawl.media import folder_of
 from mmcrawl.works import Collections, Work, open_catalogue
 from tests.browse.catalogue import browsing
-from tests.browse.works import TONE, WAVES, key_of, store_of
+from tests.browse.works import WAVES, key_of, store_of
+from tests.tables import each
 from tests.waiting import HANG
 
 
@@ -42,14 +42,6 @@ def found(tmp_path: Path, id_: str) -> Work:
     store = store_of(tmp_path)
     with open_catalogue(store, folder_of(store, None)) as catalogue:
         return catalogue.find(id_)
-
-
-def headings(client: TestClient, to: str) -> list[str]:
-    page = html.document_fromstring(client.get(to.partition("#")[0]).text)
-    return [heading.text_content() for heading in page.xpath("//ol//h2")]
-
-
-# -- two at once ----------------------------------------------------------------------------------
 
 
 def test_of_two_who_correct_a_work_neither_takes_back_what_the_other_said(client, tmp_path):
@@ -78,28 +70,22 @@ def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said
     assert (member.tags, member.note, member.rating) == (("tides",), "for Monday", 3)
 
 
-# -- what is not there ----------------------------------------------------------------------------
+def test_only_works_that_are_there_are_collected(shown: TestClient) -> None:
+    form = {"form_key": key_of(shown), "name": "Friday", "work": "nosuch"}
+    assert shown.post("/collections/add", data=form).status_code == 400
+    assert "Friday" not in shown.get("/collections").text
 
 
-def test_only_works_that_are_there_are_collected(client: TestClient) -> None:
-    form = {"form_key": key_of(client), "name": "Friday", "work": "nosuch"}
-    assert client.post("/collections/add", data=form).status_code == 400
-    assert "Friday" not in client.get("/collections").text
-
-
-def test_an_address_of_forms_says_so(client: TestClient) -> None:
-    answer = client.get("/work/correct?lang=zh")
+def test_an_address_of_forms_says_so(shown: TestClient) -> None:
+    answer = shown.get("/work/correct?lang=zh")
     assert answer.status_code == 405
     assert "此地址只接收表单" in answer.text
-    failed = client.post("/work/correct", data={"form_key": key_of(client), "id": "nosuch"})
+    failed = shown.post("/work/correct", data={"form_key": key_of(shown), "id": "nosuch"})
     assert "lang=zh" not in failed.text  # what answers a form is at no address
 
 
-# -- what cannot be kept --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("form", "says"),
+@each(
+    "form, says",
     [
         ({"title": " "}, "作品需要标题"),
         ({"date": "yesterday"}, "YYYY-MM-DD"),
@@ -108,29 +94,19 @@ def test_an_address_of_forms_says_so(client: TestClient) -> None:
         ({"caption": "a\0b"}, "无法保存的字符"),
     ],
 )
-def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
-    client: TestClient, tmp_path: Path, form: dict[str, str], says: str
-) -> None:
-    said = {"form_key": key_of(client), "id": WAVES.id, "lang": "zh", **form}
-    answer = client.post("/work/correct", data=said)
+def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(shown, form, says):
+    said = {"form_key": key_of(shown), "id": WAVES.id, "lang": "zh", **form}
+    answer = shown.post("/work/correct", data=said)
     assert answer.status_code == 400
     assert says in answer.text
-    assert found(tmp_path, WAVES.id).corrected == ()
     (name,) = form
+    assert 'name="back.' not in shown.get(f"/work?id={WAVES.id}").text  # nothing was corrected
     page = html.document_fromstring(answer.text)
     if "\0" not in form[name]:
         assert says in page.get_element_by_id(f"{name}-wrong").text_content()
         field = page.get_element_by_id(name)
         assert field.value.strip() == form[name].strip()
         assert field.get("aria-invalid") == "true"
-
-
-def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path: Path) -> None:
-    store = store_of(tmp_path)
-    with open_catalogue(store, folder_of(store, None)) as catalogue:
-        catalogue.describe([(replace(TONE, title="a\ud800b", caption="\udfff"), ("x",))])
-    for path in ("/works", f"/work?id={TONE.id}"):
-        assert client.get(path).status_code == 200
 
 
 def test_what_cannot_be_written_is_a_sentence(client, tmp_path, monkeypatch):
@@ -149,9 +125,6 @@ def test_what_cannot_be_written_is_a_sentence(client, tmp_path, monkeypatch):
     assert "No space left" in answer.text
 
 
-# -- exports --------------------------------------------------------------------------------------
-
-
 def exported(client: TestClient, id_: str, format_: str) -> Any:
     """Make an export; return the page of the collection when it is done."""
     send(client, "/collection/export", id=id_, to=format_)
@@ -163,11 +136,10 @@ def exported(client: TestClient, id_: str, format_: str) -> Any:
 
 
 @pytest.mark.processes
-def test_an_export_is_had_by_the_name_of_its_collection_also_later(client, tmp_path):
+def test_an_export_is_had_by_the_name_of_its_collection_also_later(client, archived, tmp_path):
     id_ = send(client, "/collections/add", name="Light: sound", work=WAVES.id).partition("id=")[2]
     exported(client, id_, "csv")
-    uri, options = f"sqlite:///{tmp_path / 'crawl-archive.db'}", Options(store=store_of(tmp_path))
-    with browsing(uri, options) as (later, _):  # the browser was ended meanwhile
+    with browsing(archived, Options(store=store_of(tmp_path))) as (later, _):  # begun anew
         page = html.document_fromstring(later.get(f"/collection?id={id_}").text)
         (address,) = page.xpath("//section[@id='exports']//a/@href")
         answer = later.get(address)

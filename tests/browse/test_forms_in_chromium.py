@@ -7,13 +7,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mmcrawl.browse import create_app, open_context
+from mmcrawl.browse import Context, create_app
 from mmcrawl.media import folder_of
 from mmcrawl.works import open_catalogue
-from tests.browse.catalogue import fill
-from tests.browse.chromium import chromium, needs_chromium
+from tests.browse.chromium import needs_chromium
 from tests.browse.serving import free_port, served
-from tests.browse.works import WAVES, keep_works, store_of
+from tests.browse.works import WAVES, store_of
 from tests.waiting import HANG
 
 pytestmark = needs_chromium
@@ -21,19 +20,9 @@ pytestmark = needs_chromium
 PATIENCE = HANG  # seconds for a page that a form leads to
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with chromium(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
-
-
 @pytest.fixture
-def origin(tmp_path: Path) -> Iterator[str]:
-    uri, port = fill(tmp_path), free_port()
-    with (
-        open_context(uri, options=keep_works(tmp_path)) as context,
-        served(create_app(context), port) as origin,
-    ):
+def origin(with_works: tuple[object, Context]) -> Iterator[str]:
+    with served(create_app(with_works[1]), free_port()) as origin:
         yield origin
 
 

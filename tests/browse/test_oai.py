@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 from mmcrawl.browse import Context, Options, create_app, oai
 from mmcrawl.media import folder_of
 from mmcrawl.works import Correction, Work, open_catalogue
-from tests.browse.catalogue import browsing, fill
+from tests.browse.catalogue import browsing
 from tests.browse.serving import free_port, served
-from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
+from tests.browse.works import RIPPLES, TONE, WAVES, store_of
 from tests.tables import each
 from tests.waiting import HANG
 
@@ -55,9 +55,6 @@ def error(client: TestClient, **arguments: str) -> str:
     return str(asked(client, **arguments).xpath("string(o:error/@code)", namespaces=NAMES))
 
 
-# -- a harvester of others ------------------------------------------------------------------------
-
-
 def test_all_works_are_harvested_page_by_page(harvester, monkeypatch):
     monkeypatch.setattr(oai, "PER_PAGE", 2)
     records = list(harvester.list_records(metadata_prefix="oai_dc"))
@@ -73,14 +70,11 @@ def test_all_works_are_harvested_page_by_page(harvester, monkeypatch):
     assert waves["source"] == [WAVES.pages[0].url]
 
 
-def test_sets_are_kinds_and_topics(harvester: Scythe) -> None:
+def test_sets_are_kinds_and_topics_and_the_provider_tells_what_it_is(harvester: Scythe) -> None:
     specs = {each.setName: each.setSpec for each in harvester.list_sets()}
     assert set(specs) == {"audio", "video", "animation", "力学"}
     found = list(harvester.list_identifiers(metadata_prefix="oai_dc", set_=specs["力学"]))
     assert [each.identifier for each in found] == [f"urn:mmcrawl:work:{RIPPLES.id}"]
-
-
-def test_one_record_and_what_the_provider_is(harvester: Scythe) -> None:
     record = harvester.get_record(
         identifier=f"urn:mmcrawl:work:{RIPPLES.id}", metadata_prefix="oai_dc"
     )
@@ -107,15 +101,11 @@ def test_only_what_changed_since_is_harvested(harvester, tmp_path, monkeypatch):
     assert said[TONE.id].metadata["title"] == ["A tone of 440 Hz"]
 
 
-# -- what may be asked wrongly --------------------------------------------------------------------
-
-
 DC = "&metadataPrefix=oai_dc"
 WRONG = f"""
 /oai badVerb
 /oai?verb=ListEverything badVerb
 /oai?verb=Identify&set=kind:audio badArgument
-/oai?verb=ListRecords badArgument
 /oai?verb=GetRecord{DC} badArgument
 /oai?verb=ListRecords&metadataPrefix=marc21 cannotDisseminateFormat
 /oai?verb=GetRecord{DC}&identifier=urn:x idDoesNotExist
@@ -123,11 +113,14 @@ WRONG = f"""
 /oai?verb=ListRecords{DC}&from=yesterday badArgument
 /oai?verb=ListRecords{DC}&from=2026-01-02&until=2026-01-02T00:00:00Z badArgument
 /oai?verb=ListRecords{DC}&from=2026-01-02&until=2026-01-01 badArgument
+/oai?verb=ListRecords{DC}&until=9999-12-32 badArgument
+/oai?verb=ListRecords{DC}&until=2026-1-5 badArgument
+/oai?verb=ListRecords{DC}&until=٢٠٢٦-01-05 badArgument
+/oai?verb=ListRecords{DC}&until=2026-01-05T24:00:00Z badArgument
 /oai?verb=ListRecords{DC}&until=1999-01-01 noRecordsMatch
 /oai?verb=ListIdentifiers{DC}&set=kind:opera noRecordsMatch
 /oai?verb=ListRecords&resumptionToken=W10= badResumptionToken
 /oai?verb=ListRecords&resumptionToken=WzAsMWU5OTksIHt9XQ== badResumptionToken
-/oai?verb=ListRecords&resumptionToken=%F0%9F%98%80 badResumptionToken
 /oai?verb=ListRecords&resumptionToken=x{DC} badArgument
 /oai?verb=ListSets&resumptionToken=x badResumptionToken
 """
@@ -144,13 +137,10 @@ def test_days_reach_to_the_end_of_the_calendar(shown: TestClient) -> None:
     for until in ("9999-12-31", "9999-12-31T23:59:59Z"):
         found = asked(shown, verb="ListIdentifiers", metadataPrefix="oai_dc", until=until)
         assert len(found.xpath("//o:header", namespaces=NAMES)) == len(WORKS)
-    for until in ("9999-12-32", "2026-1-5", "٢٠٢٦-01-05", "2026-01-05T24:00:00Z"):
-        arguments = {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc", "until": until}
-        assert error(shown, **arguments) == "badArgument"
 
 
-def test_harvesters_may_come_before_anything_is_described(tmp_path: Path) -> None:
-    with browsing(fill(tmp_path), Options(store=store_of(tmp_path))) as (client, _):
+def test_harvesters_may_come_before_anything_is_described(archived: str, tmp_path: Path) -> None:
+    with browsing(archived, Options(store=store_of(tmp_path))) as (client, _):
         identify = asked(client, verb="Identify")
         assert identify.xpath("string(//o:deletedRecord)", namespaces=NAMES) == "transient"
         assert error(client, verb="ListRecords", metadataPrefix="oai_dc") == "noRecordsMatch"
@@ -166,11 +156,3 @@ def test_a_token_of_works_that_have_changed_is_refused(client, tmp_path, monkeyp
     assert (end.text, end.get("cursor")) == (None, "2")
     correct(tmp_path, TONE, title="A tone of 440 Hz")
     assert error(client, verb="ListIdentifiers", resumptionToken=token.text) == "badResumptionToken"
-
-
-def test_beyond_loopback_the_token_is_needed(tmp_path: Path) -> None:
-    options = Options(store=keep_works(tmp_path).store, host="0.0.0.0", token="correct horse")
-    with browsing(fill(tmp_path), options) as (client, _):
-        assert client.get("/oai?verb=Identify").status_code == 401
-        bearer = {"Authorization": "Bearer correct horse"}
-        assert client.get("/oai?verb=Identify", headers=bearer).status_code == 200

@@ -11,10 +11,7 @@ from mmcrawl.archive import Links, rewrite_html
 from mmcrawl.browse.replay import (
     Mode,
     archived_url,
-    read_stamp,
-    replay_address,
     replaying_links,
-    stamp,
     written_url,
 )
 from mmcrawl.page import rewrite_css
@@ -49,8 +46,6 @@ def at(url: str) -> str:
          f"<img src=\"{at('http://h.test/dir/a%20b.gif')}\" alt='>'>"),
         ("<img srcset='a.gif 1x, b.gif 2x'>",
          f'<img srcset="{at("http://h.test/dir/a.gif")} 1x, {at("http://h.test/dir/b.gif")} 2x">'),
-        ("<img srcset='a.gif, b.gif'>",
-         f'<img srcset="{at("http://h.test/dir/a.gif")}, {at("http://h.test/dir/b.gif")}">'),
         ("<td background=t.gif>", f'<td background="{at("http://h.test/dir/t.gif")}">'),
         ("<p style='color:red;background:url(t.gif)'>",
          f'<p style="color:red;background:url(&quot;{at("http://h.test/dir/t.gif")}&quot;)">'),
@@ -64,16 +59,13 @@ def at(url: str) -> str:
          f'<param name=movie value="{at("http://h.test/dir/m.swf")}">'),
         ("<param name=quality value=high>", "<param name=quality value=high>"),
         ("<a target=_top href=#x>", '<a target="_self" href=#x>'),
-        ("<frame src=a name=left>", f'<frame src="{at("http://h.test/dir/a")}" name=left>'),
         ("<a href='javascript:x()'>", '<a href="#">'),
         ("<a href='JaVa\nScript:x()'>", '<a href="#">'),
         ("<iframe src='data:text/html,x'>", '<iframe src="about:blank">'),
         ("<a href='mailto:a@h.test'>", "<a href='mailto:a@h.test'>"),
-        ("<img src='data:image/gif;base64,R0'>", "<img src='data:image/gif;base64,R0'>"),
         ("<script>var a='<a href=x>'</script>", "<script>var a='<a href=x>'</script>"),
         ("<!-- <a href=x> --><title><a href=x></title>",
          "<!-- <a href=x> --><title><a href=x></title>"),
-        ("a < b <c>", "a < b <c>"),
         ("<a href='x", "<a href='x"),
         ("<link integrity=i href=s.css rel=stylesheet>",
          f'<link data-archived="" href="{at("http://h.test/dir/s.css")}" rel=stylesheet>'),
@@ -103,10 +95,8 @@ def test_bytes_that_are_no_links_stay_in_any_encoding() -> None:
         ("@import url(a.css) print;", f'@import url("{at("http://h.test/dir/a.css")}") print;'),
         ("a{b:URL( \"c(1).gif\" )}", f'a{{b:url("{at("http://h.test/dir/c(1).gif")}")}}'),
         ("/* url(x) */a{content:'url(x)'}", "/* url(x) */a{content:'url(x)'}"),
-        ("a{b:url(#svg)}", "a{b:url(#svg)}"),
         ("a{b:url(d\\65 .gif)}", None),
         ("a{b:url('\\68ttp://o.test/')}", f'a{{b:url("{at("http://o.test/")}")}}'),
-        ("a{b:url(data:image/gif;base64,R0)}", "a{b:url(data:image/gif;base64,R0)}"),
     ],
 )  # fmt: skip
 def test_what_is_written_in_place_of_an_address_of_a_sheet(sheet: str, new: str | None) -> None:
@@ -177,9 +167,8 @@ def test_no_frame_and_no_early_connection_leads_out_wherever_it_stands() -> None
             assert not {"preconnect", "dns-prefetch"} & set(first_rel(page, start.end()).split())
 
 
-@each("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ",
-                                  b"<!--", b"<a href='", b"<style>", b"url(",
-                                  b"a='<link ", b"<link a='b'"])  # fmt: skip
+@each("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ", b"<!--", b"<a href='",
+               b"<style>", b"url(", b"a='<link ", b"<link a='b'"])  # fmt: skip
 def test_what_is_read_grows_no_faster_than_the_page(unit):
     """Counted in calls, not in seconds."""
 
@@ -197,30 +186,16 @@ def test_what_is_read_grows_no_faster_than_the_page(unit):
             sys.setprofile(None)
         return called
 
-    assert calls(2_000) < 3 * calls(1_000) + 1_000
+    assert calls(400) < 3 * calls(200) + 1_000
 
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short links of a page with a long address would grow a thousandfold."""
-    monkeypatch.setattr("mmcrawl.archive.rewriting.MOST_WRITTEN", 1_000_000)
+    monkeypatch.setattr("mmcrawl.archive.rewriting.MOST_WRITTEN", 100_000)
     long = replaying_links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
-    page = rewrite_html(b"<a href=x>" * 10_000 + b"<iframe src=http://o.test/>", "utf-8", long)
-    assert len(page) < 1_300_000
+    page = rewrite_html(b"<a href=x>" * 1_000 + b"<iframe src=http://o.test/>", "utf-8", long)
+    assert len(page) < 130_000
     assert page.endswith(b'<iframe src="about:blank">')
-
-
-@given(st.floats(allow_nan=False))
-def test_a_stamp_is_read_as_the_second_it_was_written_of(time: float) -> None:
-    digits = stamp(time)
-    assert len(digits) == 14
-    assert stamp(read_stamp(digits)) == digits
-
-
-@given(st.text(min_size=1))
-def test_an_address_is_ascii_without_what_ends_a_header_or_an_attribute(text: str) -> None:
-    address = replay_address(f"http://h.test/{text}", 0)
-    assert re.fullmatch(r"[!$-;=?-\[\]_a-z~]+", address.replace("\\", "!!"))
-    assert "\\" not in address
 
 
 @given(

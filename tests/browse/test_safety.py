@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options, guarded, is_loopback, open_context
+from mmcrawl.browse import Options, guarded, is_loopback, open_context
 from mmcrawl.browse.replay import replay_address
 from tests.browse import hostile
 from tests.browse.serving import small_app
@@ -22,21 +22,16 @@ PAGE = replay_address(hostile.SITE + "plain", hostile.START)
 
 
 @pytest.fixture(scope="module")
-def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return hostile.make_archive(tmp_path_factory.mktemp("safety"))
-
-
-@pytest.fixture
-def client(uri: str) -> Iterator[TestClient]:
-    with open_context(uri) as context:
+def client(hostile_archive: str) -> Iterator[TestClient]:
+    with open_context(hostile_archive) as context:
         yield TestClient(small_app(context), ORIGIN, follow_redirects=False)
 
 
 @pytest.fixture
-def distant(uri: str) -> Iterator[TestClient]:
+def distant(hostile_archive: str) -> Iterator[TestClient]:
     """One that listens beyond loopback, and so requires a token."""
     options = Options(host="0.0.0.0", token=TOKEN)
-    with open_context(uri, options=options) as context:
+    with open_context(hostile_archive, options=options) as context:
         yield TestClient(small_app(context), "http://library.test:8000", follow_redirects=False)
 
 
@@ -45,9 +40,6 @@ def key_of(answer: Response) -> str:
     found = re.search(r"default-src http://[^/]+/(\S+);", answer.headers["content-security-policy"])
     assert found
     return found[1]
-
-
-# -- hosts, methods, sizes ----------------------------------------------------------------------
 
 
 @each("host", ["127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]:8000", "127.0.0.2"])
@@ -81,8 +73,6 @@ def test_a_service_worker_is_refused_wherever_it_asks(client: TestClient) -> Non
         assert client.get(path, headers={"Service-Worker": "script"}).status_code == 403
 
 
-# -- other sites --------------------------------------------------------------------------------
-
 EMBEDDED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
 FRAMED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
 SAME_SITE = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
@@ -90,12 +80,9 @@ FOLLOWED = {**FRAMED, "Sec-Fetch-Dest": "document"}
 
 
 @each("headers", [EMBEDDED, FRAMED, SAME_SITE])
-def test_other_sites_can_embed_nothing(client: TestClient, headers: dict[str, str]) -> None:
+def test_other_sites_can_embed_nothing_but_links_may_be_followed(client, headers):
     for path in ("/", PAGE, "/cdx?url=http://h.test/"):
         assert client.get(path, headers=headers).status_code == 403
-
-
-def test_a_link_from_elsewhere_may_be_followed(client: TestClient) -> None:
     assert client.get("/", headers=FOLLOWED).status_code == 200
 
 
@@ -122,27 +109,24 @@ def test_a_key_of_an_earlier_run_leads_to_the_address_without_one(client: TestCl
     assert client.get(PAGE, headers=EMBEDDED).status_code == 403
 
 
-# -- the token ----------------------------------------------------------------------------------
-
-
 @each("host", ["0.0.0.0", "192.168.1.5", "library.test", "::", ""])
-def test_whoever_listens_beyond_loopback_needs_a_token(uri: str, host: str) -> None:
+def test_whoever_listens_beyond_loopback_needs_a_token(hostile_archive: str, host: str) -> None:
+    assert not is_loopback(host)
     with (
-        open_context(uri, options=Options(host=host)) as context,
+        open_context(hostile_archive, options=Options(host=host)) as context,
         pytest.raises(ValueError, match="token"),
     ):
         small_app(context)
-    assert not is_loopback(host)
 
 
-@each("path", ["/", PAGE, "/cdx?url=http://h.test/", "/timegate/http://h.test/", "/static/x"])
 @each(
     "headers",
     [{}, {"Cookie": "mmcrawl_8000=guess"}, {"Cookie": f"mmcrawl_8000={TOKEN}"},
      {"Authorization": "Bearer guess"}, {"Authorization": "Bearer "}, {"Cookie": "\x7f=;;=,"}],
 )  # fmt: skip
-def test_without_the_token_there_is_nothing(distant, path, headers):
-    assert distant.get(path, headers=headers).status_code == 401
+def test_without_the_token_there_is_nothing(distant, headers):
+    for path in ("/", PAGE, "/cdx?url=http://h.test/", "/timegate/http://h.test/", "/static/x"):
+        assert distant.get(path, headers=headers).status_code == 401
 
 
 @each("token", ["", "guess", TOKEN + "x", TOKEN[:-1], "\xff"])
@@ -179,9 +163,6 @@ def test_what_archived_pages_embed_needs_no_cookie_but_the_key(distant: TestClie
     assert TOKEN not in answer.text
 
 
-# -- what browsers are told ---------------------------------------------------------------------
-
-
 def test_pages_of_ours_run_no_script_but_ours_and_are_framed_by_nobody(client: TestClient) -> None:
     headers = client.get("/").headers
     policy = dict(
@@ -197,14 +178,7 @@ def test_pages_of_ours_run_no_script_but_ours_and_are_framed_by_nobody(client: T
     assert headers["cache-control"] == "no-store"
 
 
-def wrapped(context: Context, endpoint: object) -> TestClient:
-    routes = [Route("/", endpoint), Route("/replay/{rest:path}", endpoint)]  # type: ignore[arg-type]
-    return TestClient(
-        guarded(Starlette(routes=routes), context), ORIGIN, raise_server_exceptions=False
-    )
-
-
-def test_nothing_leaves_the_replay_path_without_its_sandbox(uri: str) -> None:
+def test_nothing_leaves_the_replay_path_without_its_sandbox(hostile_archive: str) -> None:
     async def careless(_: Request) -> Response:
         headers = {"Content-Security-Policy": "default-src *", "Set-Cookie": "a=b"}
         return PlainTextResponse("x", headers=headers)
@@ -212,8 +186,10 @@ def test_nothing_leaves_the_replay_path_without_its_sandbox(uri: str) -> None:
     async def failing(_: Request) -> Response:
         raise RuntimeError("fault")
 
-    with open_context(uri) as context:
+    with open_context(hostile_archive) as context:
         for endpoint in (careless, failing):
-            headers = wrapped(context, endpoint).get("/replay/x").headers
+            app = guarded(Starlette(routes=[Route("/replay/x", endpoint)]), context)
+            client = TestClient(app, ORIGIN, raise_server_exceptions=False)
+            headers = client.get("/replay/x").headers
             assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")
             assert "set-cookie" not in headers

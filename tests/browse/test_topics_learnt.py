@@ -1,10 +1,8 @@
 """Topics in the browser: pages offered and marked, learnt from the marks; and who may do that."""
 
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Lock
 
 import pytest
 from lxml import html
@@ -18,8 +16,7 @@ from mmcrawl.topic import PageModel, load_topic
 from mmcrawl.works import Marks, open_catalogue
 from tests.browse.catalogue import HTML, START, browsing, fill
 from tests.browse.works import key_of, store_of
-from tests.tables import each
-from tests.waiting import HANG
+from tests.waiting import until
 
 GOOD = "erhu bow strings tuning melody luthier".split()
 BAD = "football league goal striker transfer keeper".split()
@@ -37,10 +34,14 @@ def captures() -> Iterator[Capture]:
         yield Capture(address(number), body.encode(), START + number, headers=HTML)
 
 
+@pytest.fixture(scope="module")
+def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return fill(tmp_path_factory.mktemp("fiddles"), captures())
+
+
 @pytest.fixture
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+def client(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.chdir(tmp_path)  # where topics are kept
-    uri = fill(tmp_path, captures())
     with browsing(uri, Options(store=store_of(tmp_path))) as (client, _):
         yield client
 
@@ -73,11 +74,7 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
     assert "8 marked relevant, 8 not relevant" in shown
     assert "Not learnt yet" in shown
 
-    assert post(client, "/topic/learn", name="fiddles") == "/topic?name=fiddles"
-    ends = time.monotonic() + HANG
-    while "Learning is in progress" in (shown := client.get("/topic?name=fiddles").text):
-        assert time.monotonic() < ends
-        time.sleep(0.2)
+    shown = learnt(client)
     assert "from 8 relevant and 8 other pages" in shown
     assert "Words for the topic:" in shown
     assert "8 relevant pages are too few" in shown
@@ -89,10 +86,7 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
     assert "relevant with probability" in shown
 
     mark(client, 16)  # and what was learnt from before counts again
-    post(client, "/topic/learn", name="fiddles")
-    while "Learning is in progress" in client.get("/topic?name=fiddles").text:
-        assert time.monotonic() < ends
-        time.sleep(0.2)
+    learnt(client)
     assert len(load_topic("fiddles").learnt[0].good) == 9
     assert "fiddles" in html.document_fromstring(client.get("/crawls").text).xpath(
         "//select[@name='topic']/option/text()"
@@ -111,13 +105,17 @@ def test_a_damaged_topic_is_named_and_hides_no_other(client: TestClient, tmp_pat
     assert "This topic cannot be read:" in answer.text
 
 
+def learnt(client: TestClient) -> str:
+    """Learn; return the page of the topic afterwards."""
+    assert post(client, "/topic/learn", name="fiddles") == "/topic?name=fiddles"
+    busy = "Learning is in progress"
+    until(lambda: busy not in client.get("/topic?name=fiddles").text, 0.1)
+    return client.get("/topic?name=fiddles").text
+
+
 def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
     mark(client, 0)
-    post(client, "/topic/learn", name="fiddles")
-    ends = time.monotonic() + HANG
-    while "Learning is in progress" in (shown := client.get("/topic?name=fiddles").text):
-        assert time.monotonic() < ends
-        time.sleep(0.2)
+    shown = learnt(client)
     assert "Learning failed:" in shown
     assert "too few to learn from" in shown
 
@@ -136,22 +134,19 @@ def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(client, t
         assert not Marks(catalogue).of("fiddles")
 
 
-@each("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])
-def test_names_that_are_none_are_refused(name: str, client: TestClient) -> None:
+def test_names_that_are_none_are_refused(client: TestClient) -> None:
     key = key_of(client, "/topic?name=fiddles")
-    form = {"form_key": key, "topic": name, "url": address(0), "mark": "good"}
-    assert client.post("/topic/mark", data=form).status_code == 400
-    assert client.post("/topic/learn", data={"form_key": key, "name": name}).status_code == 400
-    assert client.get("/topic", params={"name": name}).status_code == 400
+    for name in ("../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"):
+        form = {"form_key": key, "topic": name, "url": address(0), "mark": "good"}
+        assert client.post("/topic/mark", data=form).status_code == 400
+        assert client.post("/topic/learn", data={"form_key": key, "name": name}).status_code == 400
+        assert client.get("/topic", params={"name": name}).status_code == 400
     assert not Path("topics").exists()
 
 
 def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
-    told = {
-        "words": ["<script>alert(1)</script>"],
-        "precision": "x",
-        "cautions": {"x": 1, "few_bad": 1},
-    }
+    told: dict[str, object] = {"words": ["<script>alert(1)</script>"], "precision": "x"}
+    told["cautions"] = {"x": 1, "few_bad": 1}
     model = PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0, measured=told)
     model.save(tmp_path / "topics" / "fiddles.json")
     shown = client.get("/topic?name=fiddles")
@@ -159,9 +154,6 @@ def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) ->
     assert "<script>alert" not in shown.text
     (tmp_path / "topics" / "fiddles.json").write_text("{")
     assert client.get("/topic?name=fiddles").status_code == 400
-
-
-# -- topics of words ----------------------------------------------------------------------------
 
 
 def test_a_topic_of_words_is_written_with_words_that_marks_suggest(client, tmp_path):
@@ -195,15 +187,13 @@ def test_words_are_suggested_by_what_a_crawl_found(client, tmp_path):
     assert client.get("/topic/words?job=nosuch").status_code == 404
 
 
-@each("name, words", [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")])
-def test_words_and_names_that_are_none_are_not_kept(name, words, client):
+def test_words_and_names_that_are_none_are_not_kept(client: TestClient) -> None:
     PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0).save(Path("topics", "fiddles.json"))
-    form = {"form_key": key_of(client, "/topic?name=fiddles"), "name": name, "words": words}
-    assert client.post("/topic/words", data=form).status_code == 400
+    key = key_of(client, "/topic?name=fiddles")
+    for name, words in (("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")):
+        form = {"form_key": key, "name": name, "words": words}
+        assert client.post("/topic/words", data=form).status_code == 400
     assert not Path("topics", "x.txt").exists()
-
-
-# -- words that people hand in ------------------------------------------------------------------
 
 
 def waiting(client: TestClient) -> dict[str, str]:
@@ -226,11 +216,7 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     told = client.get(post(client, "/topic/suggestions", **again))
     assert "These words have been submitted before." in told.text
     found = waiting(client)
-    assert list(found) == [
-        "迈克尔逊 | michelson",
-        "<b>beam</b>",
-        "Interferometer | 干涉仪",
-    ]
+    assert list(found) == ["迈克尔逊 | michelson", "<b>beam</b>", "Interferometer | 干涉仪"]
     assert "<b>beam" not in told.text
     assert "<i>Li" not in told.text
     assert load_topic("physics-senior").concepts == before
@@ -274,33 +260,12 @@ def test_words_are_taken_into_a_file_as_it_was_written(client: TestClient, tmp_p
     assert own.read_text(encoding="utf-8") == "# 光学词表\n\nX光|x-ray\n\nlens\n"
 
 
-def test_a_file_of_words_is_written_by_one_at_a_time(tmp_path, monkeypatch):
-    lock, locked = Lock(), list[bool]()
-    monkeypatch.setattr("mmcrawl.browse.learning.Lock", lambda: lock)
-    for writes in ("add_words", "keep_words"):
-        told = f"mmcrawl.browse.learning.{writes}"
-        monkeypatch.setattr(told, lambda *_: locked.append(lock.locked()))
-    with browsing(fill(tmp_path, captures()), Options(store=store_of(tmp_path))) as (client, _):
-        post(client, "/topic/suggestions", topic="physics-senior", words="lens")
-        decided = {"id": waiting(client)["lens"], "decision": "accept"}
-        post(client, "/topic/suggestions/decide", **decided)
-        post(client, "/topic/words", name="physics-senior", words="lens")
-    assert locked == [True, True]
-
-
 def test_what_is_handed_in_wrongly_is_not_kept(client: TestClient, tmp_path: Path) -> None:
     key = key_of(client, "/topic/suggestions")
-    wrong = [
-        ({"topic": "../x", "words": "lens"}, 400),
-        ({"topic": "fiddles", "words": "lens"}, 400),
-        ({"topic": "", "words": "lens"}, 400),
-        ({"words": "lens"}, 400),
-        ({"topic": "physics-senior", "words": " \n"}, 400),
-        ({"topic": "physics-senior", "words": "!!!"}, 400),
-        ({"topic": "physics-senior", "words": "lens|" * 401}, 400),
-    ]
-    for form, status in wrong:
+    topics = [{"topic": name, "words": "lens"} for name in ("../x", "fiddles", "")]
+    words = [{"topic": "physics-senior", "words": said} for said in (" \n", "!!!", "lens|" * 401)]
+    for form in (*topics, *words, {"words": "lens"}):
         answer = client.post("/topic/suggestions", data={"form_key": key, **form})
-        assert answer.status_code == status, form
+        assert answer.status_code == 400, form
     assert not waiting(client)
     assert not (tmp_path / "topics").exists()

@@ -60,6 +60,7 @@ TONE = Work(
     "audio",
     (WorkFile("http://films.test/sound.mp3", "audio"),),
     (PAGE,),
+    caption="a\ud800b",  # what no encoding has
 )
 
 

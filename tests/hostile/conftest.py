@@ -2,42 +2,42 @@
 
 import re
 import socket
-import socketserver
 import sqlite3
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.programs import started
+from tests.serving import Request, Server
 from tests.waiting import HANG
 
 SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "MMCRAWL_ROBOTS_PAUSE": "0.2"}
-SECONDS = HANG
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 
-@dataclass
-class Site:
+class Site(Server):
     """A server on a free port. Paths that were not set are answered with 404.
 
     Attributes:
-        port: where it listens.
         answers: by path, the bytes that are sent before the connection is closed, or a callable
             that gets the connection and does what it likes with it.
-        asked: the paths that were asked for, in order.
     """
 
-    port: int
-    answers: dict[str, bytes | Callable[[socket.socket], None]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.answers: dict[str, bytes | Callable[[socket.socket], None]] = {}
+        super().__init__(self._send)
 
-    def url(self, path: str = "/") -> str:
-        """Return the address of a path."""
-        return f"http://127.0.0.1:{self.port}{path}"
+    def _send(self, request: Request) -> None:
+        answer = self.answers.get(request.path, NOT_FOUND)
+        request.close_connection = True
+        if callable(answer):
+            answer(request.connection)
+        else:
+            request.connection.sendall(answer)
 
     def put(
         self,
@@ -60,33 +60,6 @@ class Site:
         anchors = "".join(f'<li><a href="{link}">more</a></li>' for link in links)
         body = f"<title>{title}</title><h1>{title}</h1>{film}<ul>{anchors}</ul>"
         self.put(path, body.encode())
-
-
-class _Handler(socketserver.StreamRequestHandler):
-    def handle(self) -> None:
-        path = self.rfile.readline(65_537).split(b" ")[1].decode("latin-1")
-        while self.rfile.readline(65_537).strip():
-            pass
-        site: Site = self.server.site  # type: ignore[attr-defined]
-        site.asked.append(path)
-        answer = site.answers.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-        try:
-            if callable(answer):
-                answer(self.connection)
-            else:
-                self.connection.sendall(answer)
-        except OSError:
-            return  # the crawler hung up, as it should on some pages
-
-
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.site = Site(self.server_address[1])
 
 
 @dataclass(frozen=True)
@@ -131,7 +104,7 @@ class Desk:
         """Run `scrapy crawl focused` to its end; arguments as for `start`."""
         with self.start(*arguments, **settings) as process:
             try:
-                out, err = process.communicate(timeout=SECONDS)
+                out, err = process.communicate(timeout=HANG)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
@@ -155,18 +128,8 @@ class Desk:
 @pytest.fixture(scope="session")
 def open_site() -> Iterator[Callable[[], Site]]:
     """A function that opens one more site; all are closed at the end."""
-    servers: list[_Server] = []
-
-    def start() -> Site:
-        server = _Server()
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        return server.site
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(Site())
 
 
 @pytest.fixture(scope="session")

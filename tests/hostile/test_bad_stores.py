@@ -30,7 +30,6 @@ def test_a_crawl_that_is_over_before_it_begins_lets_go_of_its_store(desk: Desk, 
         "Finished": crawl,
         "was finished before": crawl,
         "Stopped (store_error)": (*crawl[:2], "job=archived", "archive=notes.db"),
-        "cannot be written": (*crawl, "job=fed", "-o", "folder:json"),
     }
     for told, arguments in ends.items():
         assert told in desk.crawl(*arguments).words
@@ -72,12 +71,11 @@ def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(desk: Desk, small_di
     assert found <= feed_of(desk)
 
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
-    again = desk.crawl(*arguments)
+    again = desk.crawl(*arguments, f"max_pages={len(crawled) + 60}")
     assert again.code == 0
-    assert "Finished: every link that may be followed was fetched." in again.words
     links = desk.links(store)
     assert all(links[url][0] == "C" for url in crawled)
-    assert {status for status, _ in links.values()} == {"C", "E"}
+    assert sum(status == "C" for status, _ in links.values()) >= len(crawled) + 60
     assert len(feed_of(desk)) > len(found)
     assert feed_of(desk) == desk.media_pages(store)
 

@@ -1,8 +1,5 @@
 import sqlite3
 from contextlib import closing
-from pathlib import Path
-
-import pytest
 
 from tests.hostile.conftest import Desk
 
@@ -17,15 +14,10 @@ def test_the_demo_says_that_it_is_one_and_what_to_do_next(desk: Desk) -> None:
     assert last.startswith("That was the demo; a site of your own: ")
     assert last.endswith("scrapy crawl focused -a topic=physics-senior -a seeds=http://YOUR-SITE/")
     assert "to continue" not in run.words  # each run starts over
-    quiet = desk.crawl("max_pages=5", MMCRAWL_DISPLAY="0")
+    quiet = desk.crawl("store=mine.db", "max_pages=4", MMCRAWL_DISPLAY="0")
     assert (quiet.code, "the demo" in quiet.words) == (0, False)
-
-
-def test_a_crawl_with_seeds_is_no_demo(desk: Desk, closed_port: int) -> None:
-    run = desk.crawl("topic=physics-senior", f"seeds=http://127.0.0.1:{closed_port}/")
-    assert run.code == 1
-    assert "demo" not in run.words
-    assert {path.name for path in desk.folder.glob("*.db")} == {"crawl.db", "crawl-archive.db"}
+    assert desk.crawl("store=mine.db", "max_pages=7").code == 0  # goes on there
+    assert desk.rows("mine.db", PAGES) == [(7,)]
 
 
 def test_the_demo_is_made_afresh_and_no_other_file_is_touched(desk: Desk) -> None:
@@ -47,9 +39,8 @@ def test_the_demo_is_made_afresh_and_no_other_file_is_touched(desk: Desk) -> Non
     assert {name: (desk.folder / name).read_bytes() for name in others} == others
 
 
-@pytest.mark.parametrize("name", ["demo.db", "demo-archive.db"])
-def test_a_file_of_another_program_is_not_overwritten(name: str, desk: Desk) -> None:
-    path: Path = desk.folder / name
+def test_a_file_of_another_program_is_not_overwritten(desk: Desk) -> None:
+    path = desk.folder / "demo-archive.db"
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE recipes (cake TEXT)")
     before = path.read_bytes()
@@ -59,10 +50,3 @@ def test_a_file_of_another_program_is_not_overwritten(name: str, desk: Desk) -> 
     assert "name another" in line
     assert path.read_bytes() == before
     assert "That was the demo" not in run.words
-
-
-def test_a_demo_with_a_store_goes_on_there(desk: Desk) -> None:
-    assert desk.crawl("store=mine.db", "max_pages=4").code == 0
-    assert desk.crawl("store=mine.db", "max_pages=7").code == 0
-    assert desk.rows("mine.db", PAGES) == [(7,)]
-    assert not (desk.folder / "demo.db").exists()

@@ -84,10 +84,7 @@ def test_a_long_statement_is_ended_by_a_signal(number: signal.Signals, tmp_path:
     try:
         with closing(sqlite_files.connected(f"file:{tmp_path / 'a.db'}?mode=rwc")) as db:
             timer.start()
-            with (
-                pytest.raises(KeyboardInterrupt),
-                sqlite_files.explained(KIND, "a.db"),
-            ):
+            with pytest.raises(KeyboardInterrupt), sqlite_files.explained(KIND, "a.db"):
                 db.execute(f"SELECT max(x) FROM ({ENDLESS})").fetchone()
     finally:
         timer.join()

@@ -4,17 +4,16 @@ import gzip
 import hashlib
 import threading
 import zlib
+from base64 import b64encode
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-
-import pytest
 
 from mmcrawl.media import Budget, Collector, State, open_collection
 from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.waiting import HANG
 
-SIZE = 20 << 20
+SIZE = 8 << 20
 SMALL = 50_000
 
 
@@ -31,17 +30,13 @@ def test_equal_bytes_are_kept_once_and_each_address_has_its_record(desk, server)
     desk.found(map(server.url, (*server.media, "/none.mp4")), server.url("/"))
     run = desk.collect()
     assert run.code == 0, run.err
-    assert {name: digest(body) for name, body in desk.files().items()} == {
-        name: name for name in (digest(film(SMALL)), digest(b"ID3" + bytes(500)))
-    }
+    kept = (film(SMALL), b"ID3" + bytes(500))
+    assert desk.files() == {digest(body): body for body in kept}
     records = desk.records()
     first = records["/a.mp4"]
     assert (first.state, first.digest, first.size) == (State.HELD, digest(film(SMALL)), SMALL)
-    assert (first.content_type, first.etag, first.last_modified) == (
-        "video/mp4",
-        '"1"',
-        "yesterday",
-    )
+    told = (first.content_type, first.etag, first.last_modified)
+    assert told == ("video/mp4", '"1"', "yesterday")
     assert records["/b.mp4"].digest == first.digest
     assert (records["/c.mp3"].kind, records["/c.mp3"].content_type) == ("audio", "audio/mpeg")
     assert (records["/none.mp4"].state, records["/none.mp4"].reason) == (State.FAILED, "HTTP 404")
@@ -53,34 +48,26 @@ def test_equal_bytes_are_kept_once_and_each_address_has_its_record(desk, server)
     assert [path for path, _ in server.asked[asked:]] == []
 
 
-@pytest.mark.parametrize("validator", [{"ETag": '"v1"'}, {"Last-Modified": "Mon, 1 Jan 2024"}])
-def test_a_broken_connection_is_taken_up_where_it_broke(desk, server, validator):
-    body = film(SIZE)
-    server.media["/a.mp4"] = Medium(body, validator, stops_at=SIZE // 2, stops=1)
-    desk.found([server.url("/a.mp4")], server.url("/"))
+def test_a_broken_connection_is_taken_up_where_it_broke_or_else_begun_anew(desk, server):
+    given = {
+        "/tagged.mp4": ({"ETag": '"v1"'}, True),
+        "/dated.mp4": ({"Last-Modified": "Mon, 1 Jan 2024"}, True),
+        "/weak.mp4": ({"ETag": 'W/"v1"'}, True),
+        "/no-ranges.mp4": ({"ETag": '"v1"'}, False),
+    }
+    bodies = {path: film(SIZE, seed) for seed, path in enumerate(given)}
+    for path, (headers, ranges) in given.items():
+        server.media[path] = Medium(bodies[path], headers, ranges, stops_at=SIZE // 2)
+    desk.found(map(server.url, given), server.url("/"))
     assert desk.collect().code == 0
-    assert desk.files() == {digest(body): body}
-    [(_, first), (_, second)] = [each for each in server.asked if each[0] == "/a.mp4"]
-    assert first == ""
-    assert 1_000_000 < int(second.removeprefix("bytes=").rstrip("-")) <= SIZE // 2
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param({"ETag": 'W/"v1"'}, id="a weak validator"),
-        pytest.param({"ETag": '"v1"', "ranges": ""}, id="no ranges"),
-    ],
-)
-def test_a_file_that_cannot_be_gone_on_with_is_fetched_anew(desk, server, change):
-    body = film(SIZE)
-    headers = {"ETag": change["ETag"]}
-    server.media["/a.mp4"] = Medium(body, headers, "ranges" not in change, stops_at=SIZE // 2)
-    desk.found([server.url("/a.mp4")], server.url("/"))
-    assert desk.collect().code == 0
-    assert desk.files() == {digest(body): body}
-    asked = [wanted for path, wanted in server.asked if path == "/a.mp4"]
-    assert (asked == ["", ""]) == ("ranges" not in change)  # what is weak is not asked to go on
+    assert desk.files() == {digest(body): body for body in bodies.values()}
+    for path in given:
+        first, second = [wanted for asked, wanted in server.asked if asked == path]
+        assert first == ""
+        if path == "/weak.mp4":  # nobody is asked to go on with it
+            assert second == ""
+        else:
+            assert 1_000_000 < int(second.removeprefix("bytes=").rstrip("-")) <= SIZE // 2
 
 
 def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, server):
@@ -88,10 +75,8 @@ def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, serve
     server.media["/a.mp4"] = Medium(old, {"ETag": '"old"'}, stops_at=SIZE // 2, stops=99)
     desk.found([server.url("/a.mp4")], server.url("/"))
     assert desk.collect().code == 0
-    assert (
-        desk.records()["/a.mp4"].reason
-        == "the connection was closed before the download was complete"
-    )
+    reason = "the connection was closed before the download was complete"
+    assert desk.records()["/a.mp4"].reason == reason
     assert len(desk.on_their_way()) == 1
 
     def ignores_if_range(handler: BaseHTTPRequestHandler) -> None:
@@ -107,24 +92,6 @@ def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, serve
     assert desk.collect("again=failed").code == 0
     assert desk.files() == {digest(new): new}
     assert desk.on_their_way() == []
-
-
-def test_bytes_that_are_not_those_of_the_digest_are_not_kept(desk, server):
-    from base64 import b64encode
-
-    body = film(SMALL)
-    right = b64encode(hashlib.sha256(body).digest()).decode()
-    wrong = b64encode(hashlib.sha256(b"other").digest()).decode()
-    server.media = {
-        "/right.mp4": Medium(body, {"Repr-Digest": f"sha-256=:{right}:"}),
-        "/wrong.mp4": Medium(film(SMALL, 2), {"Digest": f"SHA-256={wrong}"}),
-    }
-    desk.found(map(server.url, server.media), server.url("/"))
-    assert desk.collect().code == 0
-    assert {*desk.files()} == {digest(body)}
-    reason = "its bytes are not those that the server's digest tells"
-    assert desk.records()["/wrong.mp4"].reason == reason
-    assert server.times("/wrong.mp4") == 2
 
 
 def _never_ends(handler: BaseHTTPRequestHandler) -> None:
@@ -153,7 +120,13 @@ def _redirects(target: str) -> object:
 
 def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server):
     html = b"<!DOCTYPE html><title>Not found</title>"
+    right, wrong = (b64encode(hashlib.sha256(b).digest()).decode() for b in (film(SMALL), b"other"))
+    rules = b"User-agent: *\nDisallow: /kept-back/\n"
     server.media = {
+        "/robots.txt": Medium(rules, {"Content-Type": "text/plain"}),
+        "/kept-back/a.mp4": Medium(film(SMALL)),
+        "/right.mp4": Medium(film(SMALL), {"Repr-Digest": f"sha-256=:{right}:"}),
+        "/wrong.mp4": Medium(film(SMALL, 2), {"Digest": f"SHA-256={wrong}"}),
         "/html.mp4": Medium(html),
         "/login.mp4": Medium(b"<html><p>Members" + b"<form><input size=9 type='password'>"),
         "/to-login.mp4": _redirects("/log-in"),  # type: ignore[dict-item]
@@ -180,7 +153,8 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
         "/good.mp4": _redirects("/moved.mp4"),  # type: ignore[dict-item]
         "/moved.mp4": Medium(film(SMALL)),
     }
-    named = [server.url(path) for path in server.media if path not in ("/moved.mp4", "/log-in")]
+    left = ("/moved.mp4", "/log-in", "/robots.txt")
+    named = [server.url(path) for path in server.media if path not in left]
     others = ["rtsp://h.test/a.rm", "https://www.youtube.com/embed/dQw4w9WgXcQ"]
     desk.found([*named, *others], server.url("/"))
     run = desk.collect("max_file=10MB", DOWNLOAD_TIMEOUT="5", CONCURRENT_REQUESTS_PER_DOMAIN="32")
@@ -188,7 +162,12 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
     records = desk.records()
     good = records.pop("/good.mp4")
     assert (good.state, good.final_url) == (State.HELD, server.url("/moved.mp4"))
+    assert records.pop("/right.mp4").state is State.HELD
+    assert server.times("/kept-back/a.mp4") == 0
+    assert server.times("/wrong.mp4") == 2
     assert {path: record.reason for path, record in records.items()} == {
+        "/kept-back/a.mp4": "forbidden by robots.txt",
+        "/wrong.mp4": "its bytes are not those that the server's digest tells",
         "/html.mp4": "it is text/html, no video",
         "/login.mp4": "it is a page that asks to log in, no video",
         "/to-login.mp4": "it is a page that asks to log in, no video",
@@ -281,8 +260,7 @@ def _wants_the_cookie(
     return answer
 
 
-@pytest.mark.parametrize("sent", [True, False])
-def test_a_server_is_told_the_page_as_a_browser_tells_it(desk, server, sent):
+def test_a_server_is_told_the_page_as_a_browser_tells_it_unless_a_setting_forbids(desk, server):
     told: dict[str, str | None] = {}
 
     def tells(path: str, target: str = "") -> Callable[[BaseHTTPRequestHandler], None]:
@@ -303,28 +281,15 @@ def test_a_server_is_told_the_page_as_a_browser_tells_it(desk, server, sent):
         server.media["/moved.mp4"] = tells("/moved.mp4", other.url("/there.mp4"))
         page = server.url("/films/?page=1")
         desk.found([server.url("/here.mp4"), server.url("/moved.mp4")], page)
-        settings = {} if sent else {"REFERER_ENABLED": "0"}
-        assert desk.collect(MMCRAWL_PRIVATE_NETWORKS="1", **settings).code == 0
+        assert desk.collect(MMCRAWL_PRIVATE_NETWORKS="1").code == 0
+        expected = {"/here.mp4": page, "/moved.mp4": page, "/there.mp4": server.url("/")}
+        assert told == expected
+        settings = {"MMCRAWL_PRIVATE_NETWORKS": "1", "REFERER_ENABLED": "0"}
+        assert desk.collect("again=held", **settings).code == 0
+        assert told == dict.fromkeys(expected)
     finally:
         other.close()
-    origin = server.url("/")
-    expected = {"/here.mp4": page, "/moved.mp4": page, "/there.mp4": origin}
-    assert told == (expected if sent else dict.fromkeys(expected))
     assert desk.summary().held == {"video": 1}
-
-
-def test_robots_txt_holds_for_media_as_for_pages(desk: Desk, server: MediaServer) -> None:
-    rules = b"User-agent: *\nDisallow: /kept-back/\n"
-    server.media = {
-        "/robots.txt": Medium(rules, {"Content-Type": "text/plain"}),
-        "/kept-back/a.mp4": Medium(film(SMALL)),
-        "/b.mp4": Medium(film(SMALL)),
-    }
-    desk.found(map(server.url, ("/kept-back/a.mp4", "/b.mp4")), server.url("/"))
-    assert desk.collect().code == 0
-    assert desk.records()["/kept-back/a.mp4"].reason == "forbidden by robots.txt"
-    assert server.times("/kept-back/a.mp4") == 0
-    assert desk.records()["/b.mp4"].state is State.HELD
 
 
 def test_limits_leave_out_what_a_later_run_with_more_room_fetches(desk, server):

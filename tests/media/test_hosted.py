@@ -1,18 +1,14 @@
 """Media of players of other sites, by yt-dlp and by programs that stand in for it."""
 
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import time
-from io import BytesIO
 
 import psutil
 import pytest
 
 from mmcrawl.media import State
-from mmcrawl.works import tags_of
 from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.waiting import HANG, until
 
@@ -69,9 +65,7 @@ def asked(desk: Desk) -> list[str]:
     return (desk.folder / "asked").read_text().splitlines()
 
 
-def test_a_playlist_of_dash_is_left_to_yt_dlp(
-    desk: Desk, server: MediaServer, program: str
-) -> None:
+def test_a_playlist_of_dash_is_left_to_yt_dlp(desk, server, program):
     server.media["/list.mpd"] = Medium(b"<MPD></MPD>")
     desk.found([server.url("/list.mpd")], server.url("/"))
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
@@ -80,17 +74,20 @@ def test_a_playlist_of_dash_is_left_to_yt_dlp(
     assert (record.state, record.content_type) == (State.HELD, "video/mp4")
 
 
-def test_players_are_left_alone_unless_they_are_wanted(desk: Desk, program: str) -> None:
+def test_players_are_left_alone_unless_they_are_wanted_and_fit_their_bound(desk, program):
     desk.found([watch("film")])
     assert desk.collect(MMCRAWL_YTDLP=program).code == 0
     assert not (desk.folder / "asked").exists()
-    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
+    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
     [record] = desk.records().values()
     [body] = desk.files().values()
     assert (record.state, record.size, record.content_type) == (State.HELD, len(body), "video/mp4")
     assert list((desk.folder / "crawl-media" / "partial").iterdir()) == []
-    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
-    assert asked(desk) == [watch("film")]
+    desk.found([watch("two")])  # what is held already counts
+    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
+    assert asked(desk).count(watch("film")) == 1
+    assert desk.summary().reasons == {"no room within hosted (60,000 bytes)": 1}
+    assert desk.summary().held == {"video": 1}
 
 
 def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, program):
@@ -111,15 +108,6 @@ def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk,
     assert records["fails"].state is records["hangs"].state is State.FAILED
     assert records["talks"].state is State.HELD
     assert "Traceback" not in run.err
-
-
-def test_what_is_held_already_counts_for_the_bound_of_players(desk: Desk, program: str) -> None:
-    desk.found([watch("one")])
-    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
-    desk.found([watch("two")])
-    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
-    assert desk.summary().reasons == {"no room within hosted (60,000 bytes)": 1}
-    assert desk.summary().held == {"video": 1}
 
 
 def processes(of: str) -> list[psutil.Process]:
@@ -145,9 +133,7 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, progra
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere processes are in no group")
-def test_what_the_program_started_ends_with_the_process_that_watches_it(
-    desk: Desk, program: str
-) -> None:
+def test_what_the_program_started_ends_with_the_process_that_watches_it(desk, program):
     desk.found([watch("hangs")])
     with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         until((desk.folder / "asked").exists)
@@ -164,33 +150,11 @@ def test_a_program_that_is_not_there_is_said_in_a_sentence(desk: Desk) -> None:
     desk.found([watch("film")])
     run = desk.collect("hosted=1GB", MMCRAWL_YTDLP="/nowhere/yt-dlp")
     assert run.code == 1
-    assert (
-        "program /nowhere/yt-dlp is not there, which hosted= needs; pip install yt-dlp" in run.err
-    )
+    assert "program /nowhere/yt-dlp is not there, which hosted= needs; pip install" in run.err
     assert "Traceback" not in run.err
 
 
 PAGE = b"<!DOCTYPE html><html><title>Lenses</title><video src='/there.mp4'></video></html>"
-
-
-@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg to make a film with")
-@with_ytdlp
-def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(desk, server):
-    film = desk.folder / "film.mp4"
-    made = ["-f", "lavfi", "-i", "sine=duration=2", "-c:a", "aac", str(film)]
-    subprocess.run(["ffmpeg", "-loglevel", "error", *made], check=True)
-    server.media = {
-        "/watch.mp4": Medium(PAGE, {"Content-Type": "text/html"}),
-        "/there.mp4": Medium(film.read_bytes()),
-    }
-    desk.found([server.url("/watch.mp4")], server.url("/"))
-    run = desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP)
-    assert run.code == 0, run.err
-    record = desk.records()["/watch.mp4"]
-    assert (record.state, record.content_type) == (State.HELD, "video/mp4"), record.reason
-    assert record.title == "Lenses"
-    [body] = desk.files().values()
-    assert tags_of(BytesIO(body)).duration == pytest.approx(2, abs=0.1)  # the page's own film
 
 
 @with_ytdlp
@@ -225,11 +189,3 @@ def test_ytdlp_has_no_program_ask_past_the_guard(desk, server, monkeypatch):
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
     assert not (desk.folder / "asked").exists()
     assert "Requested format is not available" in desk.records()["/watch.mp4"].reason
-
-
-@with_ytdlp
-def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: Desk, server: MediaServer) -> None:
-    server.media["/watch.mp4"] = Medium(b"<html><title>None</title>", {"Content-Type": "text/html"})
-    desk.found([server.url("/watch.mp4")], server.url("/"))
-    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
-    assert desk.records()["/watch.mp4"].reason.startswith("yt-dlp: Unsupported URL")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.media import State
-from tests.media.serving import Desk, MediaServer, Medium, Run, film
+from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
@@ -52,15 +52,15 @@ def hls(*lines: str, end: bool = True) -> bytes:
     return "\n".join([*head, *lines, *(["#EXT-X-ENDLIST"] if end else []), ""]).encode()
 
 
-def collected(desk: Desk, server: MediaServer, path: str, *arguments: str) -> Run:
-    desk.found([server.url(path)], server.url("/"))
-    run = desk.collect(*arguments)
-    assert run.code == 0, run.err
-    assert "Traceback" not in run.err
-    return run
-
-
 SEGMENTED = ["-f", "hls", "-hls_time", "1", "-hls_list_size", "0"]
+
+
+@pytest.fixture(scope="module")
+def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a stream of HLS."""
+    folder = tmp_path_factory.mktemp("stream")
+    made(folder, *SEGMENTED, "list.m3u8")
+    return folder
 
 
 KINDS = {
@@ -133,7 +133,10 @@ def test_a_stream_of_any_kind_becomes_one_file(desk, server, tmp_path):
     assert desk.files() == files  # joined again they are the same
 
 
-def of_qualities(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def qualities(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a stream in two qualities."""
+    folder = tmp_path_factory.mktemp("qualities")
     made(folder, *SEGMENTED, "-b:v", "20k", "low.m3u8")
     made(folder, "-s", "320x240", "-b:v", "900k", *SEGMENTED, "high.m3u8")
     (folder / "list.m3u8").write_bytes(
@@ -143,14 +146,15 @@ def of_qualities(folder: Path) -> None:
         b'#EXT-X-STREAM-INF:BANDWIDTH=2000000,RESOLUTION=320x240,CODECS="avc1.42c00a,mp4a.40.2"\n'
         b"high.m3u8\n"
     )
+    return folder
 
 
 @with_ffmpeg
 @pytest.mark.parametrize(("limit", "chosen"), [("10MB", "high"), ("500kB", "low")])
-def test_the_best_quality_there_is_room_for_is_fetched(desk, server, tmp_path, limit, chosen):
-    of_qualities(tmp_path / "made")
-    served(server, tmp_path / "made")
-    collected(desk, server, "/list.m3u8", f"max_media=video:{limit}")
+def test_the_best_quality_there_is_room_for_is_fetched(desk, server, qualities, limit, chosen):
+    served(server, qualities)
+    desk.found([server.url("/list.m3u8")], server.url("/"))
+    assert desk.collect(f"max_media=video:{limit}").code == 0
     assert desk.summary().held == {"video": 1}
     asked = {path for path, _ in server.asked if path.endswith(".ts")}
     assert asked == {path for path in server.media if path.endswith(".ts") and chosen in path}
@@ -163,10 +167,9 @@ os.environ["PATH"] = "/nowhere"
 
 
 @with_ffmpeg
-def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(desk, server, tmp_path):
-    made(tmp_path / "made", *SEGMENTED, "list.m3u8")
+def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(desk, server, stream, tmp_path):
     sound_apart(tmp_path / "apart")
-    served(server, tmp_path / "made")
+    served(server, stream)
     served(server, tmp_path / "apart", "/apart")
     desk.found([server.url("/list.m3u8"), server.url("/apart/list.m3u8")], server.url("/"))
     assert desk.collect(before=_NO_FFMPEG).code == 0
@@ -185,27 +188,18 @@ def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(desk, server, tmp_
 REFUSED = [
     (hls("#EXTINF:4,", "a.ts", end=False), "it is a playlist that has no end: it is sent live"),
     (hls(), "the playlist names no media"),
-    (
-        hls('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k"', "#EXTINF:4,", "a.ts"),
-        "it is a playlist whose pieces are protected (SAMPLE-AES)",
-    ),
-    (
-        hls("#EXTINF:4,", "file:///etc/passwd"),
-        "it is a playlist that names 'file:///etc/passwd', which is no web address",
-    ),
+    (hls('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k"', "#EXTINF:4,", "a.ts"),
+     "it is a playlist whose pieces are protected (SAMPLE-AES)"),
+    (hls("#EXTINF:4,", "file:///etc/passwd"),
+     "it is a playlist that names 'file:///etc/passwd', which is no web address"),
     (hls("#EXTINF:4,", "none.ts"), "a piece of it: HTTP 404"),
-    (
-        hls("#EXTINF:4,", "http://10.0.0.1/a.ts"),
-        "a piece of it: leads to 10.0.0.1, which is on a private network",
-    ),
+    (hls("#EXTINF:4,", "http://10.0.0.1/a.ts"),
+     "a piece of it: leads to 10.0.0.1, which is on a private network"),
     (hls("#EXTINF:4,", "html.ts"), "a piece of it: it is text/html"),
     (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain and cannot be joined"),
-    (
-        b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n",
-        "the playlists are nested too deeply",
-    ),
+    (b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n", "the playlists are nested too deeply"),
     (b"<MPD><Period/></MPD>", "it is a playlist of DASH, which yt-dlp fetches: hosted=5GB"),
-]
+]  # fmt: skip
 
 
 def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server):
@@ -231,12 +225,11 @@ def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, 
 
 
 @with_ffmpeg
-def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, server, tmp_path):
-    made(tmp_path / "made", *SEGMENTED, "list.m3u8")
-    served(server, tmp_path / "made")
+def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, server, stream):
+    served(server, stream)
     desk.found([server.url("/list.m3u8")], server.url("/"))
     pieces = [path for path in server.media if path.endswith(".ts")]
-    for number in range(1, len(pieces) + 1):
+    for number in range(1, len(pieces) + 1, 2):
         with desk.start(DOWNLOAD_DELAY="0.2") as process:
             until(lambda: len({path for path, _ in server.asked} & {*pieces}) >= number)  # noqa: B023
             process.send_signal(signal.SIGKILL)
@@ -252,10 +245,9 @@ def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, se
 @with_ffmpeg
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
-    desk: Desk, server: MediaServer, tmp_path: Path, sent: signal.Signals
+    desk: Desk, server: MediaServer, stream: Path, tmp_path: Path, sent: signal.Signals
 ) -> None:
-    made(tmp_path / "made", *SEGMENTED, "list.m3u8")
-    served(server, tmp_path / "made")
+    served(server, stream)
     desk.found([server.url("/list.m3u8")], server.url("/"))
     slow = tmp_path / "bin"
     slow.mkdir()
@@ -280,10 +272,8 @@ def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
 
 
 @with_ffmpeg
-def test_the_pieces_of_a_stored_web_come_from_it(desk: Desk, tmp_path: Path) -> None:
-    web = tmp_path / "web" / "h.test"
-    web.parent.mkdir()
-    made(web, *SEGMENTED, "list.m3u8")
+def test_the_pieces_of_a_stored_web_come_from_it(desk: Desk, stream: Path, tmp_path: Path) -> None:
+    shutil.copytree(stream, tmp_path / "web" / "h.test")
     desk.found(["http://h.test/list.m3u8"], "http://h.test/")
     run = desk.collect("web=web")
     assert run.code == 0, run.err

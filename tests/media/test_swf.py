@@ -34,13 +34,12 @@ def addresses(data: bytes) -> tuple[str, ...]:
 
 
 def push(*values: str | int) -> bytes:
-    parts = [
-        b"\0" + value.encode() + b"\0"
-        if isinstance(value, str)
-        else b"\7" + struct.pack("<i", value)
-        for value in values
-    ]
-    content = b"".join(parts)
+    content = b""
+    for value in values:
+        if isinstance(value, str):
+            content += b"\0" + value.encode() + b"\0"
+        else:
+            content += b"\7" + struct.pack("<i", value)
     return b"\x96" + struct.pack("<H", len(content)) + content
 
 
@@ -51,8 +50,9 @@ def test_the_header_and_the_title_are_read_however_it_is_packed(pack):
     assert (facts.title, facts.seconds) == ("单摆 & lever", 2)
 
 
-def test_animations_that_it_loads_into_levels_are_named():
+def test_animations_that_it_loads_into_levels_or_imports_are_named():
     assert addresses(animation("menu", loads=["a/1.swf", "2.swf"])) == ("a/1.swf", "2.swf")
+    assert addresses(swf(tag(IMPORT, b"shared/lib.swf\0\0\0"))) == ("shared/lib.swf",)
 
 
 @each("holder", ["{}", "sprite", "placed"])
@@ -69,10 +69,6 @@ def test_files_that_a_program_names_are_found_wherever_it_stands(holder):
 def test_names_before_flash_6_are_chinese_where_they_are_no_ascii():
     code = push("a.swf").replace(b"a.swf", "镜.swf".encode("gb18030"))
     assert addresses(swf(tag(DO_ACTION, code), version=5)) == ("镜.swf",)
-
-
-def test_imports_are_named():
-    assert addresses(swf(tag(IMPORT, b"shared/lib.swf\0\0\0"))) == ("shared/lib.swf",)
 
 
 def test_texts_of_actionscript_3_that_look_like_files_are_named():

@@ -43,9 +43,7 @@ def corrections(catalogue: Catalogue, *said: dict[str, object]) -> int:
     return catalogue.correct(read_corrections(map(json.dumps, said), "said.jsonl"))
 
 
-def test_works_are_kept_in_their_order_with_all_they_have(
-    catalogue: Catalogue, opener: Callable[[], Catalogue]
-) -> None:
+def test_works_are_kept_in_their_order_with_all_they_have(catalogue, opener):
     licence = Licence("CC-BY-4.0", "http://l", Evidence("text", "under CC BY"), 0.6)
     first, keys = work("b", title="杠杆 \ud800")
     first = replace(first, licences=(licence,), languages=("zh",))
@@ -61,10 +59,8 @@ def test_describing_anew_replaces_works_and_keeps_their_ids(catalogue: Catalogue
     catalogue.describe([work("b", "c"), work("x")])
     before = [each.id for each in catalogue.works()]
     catalogue.describe([work("x"), work("a", "b", "c", title="More")])
-    assert [(each.id, each.title) for each in catalogue.works()] == [
-        (before[1], "Levers"),
-        (before[0], "More"),
-    ]
+    now = [(each.id, each.title) for each in catalogue.works()]
+    assert now == [(before[1], "Levers"), (before[0], "More")]
 
 
 def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(catalogue: Catalogue) -> None:
@@ -76,10 +72,12 @@ def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(catalogue: Cata
     assert small.id != before
 
 
-def test_corrections_win_over_what_is_found_anew(catalogue: Catalogue) -> None:
+def test_corrections_win_over_what_is_found_anew_also_later(catalogue: Catalogue) -> None:
     catalogue.describe([work("a")])
     (found,) = catalogue.works()
     assert corrections(catalogue, {"work": found.id, "title": "Pulleys", "level": "primary"}) == 1
+    catalogue.describe([])
+    assert list(catalogue.works()) == []
     catalogue.describe([work("a", title="Wheels")])
     (now,) = catalogue.works()
     assert (now.title, now.title_source, now.level) == ("Pulleys", "editor", "primary")
@@ -100,16 +98,6 @@ def test_corrections_follow_a_work_into_the_one_it_is_part_of(catalogue: Catalog
     assert set(catalogue.corrections()) == {whole}
 
 
-def test_corrections_of_works_that_are_gone_wait_for_them(catalogue: Catalogue) -> None:
-    catalogue.describe([work("a")])
-    (found,) = catalogue.works()
-    corrections(catalogue, {"work": found.id, "title": "Pulleys"})
-    catalogue.describe([])
-    assert list(catalogue.works()) == []
-    catalogue.describe([work("a")])
-    assert [each.title for each in catalogue.works()] == ["Pulleys"]
-
-
 def test_a_work_changes_when_it_is_found_otherwise_or_corrected(catalogue: Catalogue) -> None:
     catalogue.describe([work("a"), work("b")])
     first, second = catalogue.works()
@@ -123,9 +111,7 @@ def test_a_work_changes_when_it_is_found_otherwise_or_corrected(catalogue: Catal
     assert still == other
 
 
-def test_the_revision_grows_with_whatever_is_written(
-    catalogue: Catalogue, opener: Callable[[], Catalogue]
-) -> None:
+def test_the_revision_grows_with_whatever_is_written(catalogue, opener):
     numbers = [catalogue.revision()]
     catalogue.describe([work("a")])
     numbers.append(catalogue.revision())
@@ -137,15 +123,13 @@ def test_the_revision_grows_with_whatever_is_written(
         assert other.revision() == numbers[-1]
 
 
-def test_of_two_editors_at_once_neither_is_lost(
-    catalogue: Catalogue, opener: Callable[[], Catalogue]
-) -> None:
+def test_of_two_editors_at_once_neither_is_lost(catalogue, opener):
     catalogue.describe([work("a")])
     (found,) = catalogue.works()
 
     def correct(number: int) -> None:
         with opener() as own:
-            for turn in range(10):
+            for turn in range(4):
                 field = ("title", "creator", "caption", "topic")[number]
                 corrections(own, {"work": found.id, field: f"{field} {turn}"})
 
@@ -153,7 +137,7 @@ def test_of_two_editors_at_once_neither_is_lost(
         list(pool.map(correct, range(4)))
     (now,) = catalogue.works()
     assert now.corrected == ("caption", "creator", "title", "topic")
-    assert (now.title, now.caption) == ("title 9", "caption 9")
+    assert (now.title, now.caption) == ("title 3", "caption 3")
 
 
 def test_an_editor_says_licence_language_and_what_is_to_be_hidden(catalogue: Catalogue) -> None:
@@ -173,21 +157,15 @@ def test_an_editor_says_licence_language_and_what_is_to_be_hidden(catalogue: Cat
 
 @each(
     "line, says",
-    [
-        ("no json", "line 1"),
-        ('{"title": "x"}', "id of a work"),
-        ('{"work": "0", "tittle": "x"}', "no field 'tittle'"),
-        ('{"work": "0", "level": "third form"}', "give one of kindergarten"),
-        ('{"work": "0", "date": "yesterday"}', "YYYY-MM-DD"),
-        ('{"work": "0", "licence": "do what you like"}', "CC-BY-SA-4.0"),
-        ('{"work": "0", "languages": ["Klingonese"]}', "zh-CN"),
-        ('{"work": "0", "title": 5}', "give a text"),
-        ('{"work": "0", "title": "x"}', "no work '0'"),
-    ],
-)
-def test_a_wrong_correction_is_named_and_nothing_changes(
-    catalogue: Catalogue, line: str, says: str
-) -> None:
+    [("no json", "line 1"), ('{"title": "x"}', "id of a work"),
+     ('{"work": "0", "tittle": "x"}', "no field 'tittle'"),
+     ('{"work": "0", "level": "third form"}', "give one of kindergarten"),
+     ('{"work": "0", "date": "yesterday"}', "YYYY-MM-DD"),
+     ('{"work": "0", "licence": "do what you like"}', "CC-BY-SA-4.0"),
+     ('{"work": "0", "languages": ["Klingonese"]}', "zh-CN"),
+     ('{"work": "0", "title": 5}', "give a text"), ('{"work": "0", "title": "x"}', "no work '0'")],
+)  # fmt: skip
+def test_a_wrong_correction_is_named_and_nothing_changes(catalogue, line, says):
     catalogue.describe([work("a")])
     (found,) = catalogue.works()
     good = json.dumps({"work": found.id, "title": "Pulleys"})
@@ -211,10 +189,8 @@ def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> No
         marks.put("drums", "http://h.test/a", is_good=False)
     with open_catalogue(store, tmp_path / "crawl-media") as catalogue:
         marks = Marks(catalogue)
-        assert [(mark.url, mark.is_good) for mark in marks.of("fiddles")] == [
-            ("http://h.test/b", False),
-            ("http://h.test/a", True),
-        ]
+        said = [(mark.url, mark.is_good) for mark in marks.of("fiddles")]
+        assert said == [("http://h.test/b", False), ("http://h.test/a", True)]
         assert marks.of_page("http://h.test/a") == {"fiddles": True, "drums": False}
         marks.put("fiddles", "http://h.test/a", is_good=False)
         marks.put("drums", "http://h.test/a", is_good=None)
@@ -222,9 +198,7 @@ def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> No
         assert marks.topics() == ["fiddles"]
 
 
-def test_suggestions_wait_until_they_are_decided_once(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_suggestions_wait_until_they_are_decided_once(store, tmp_path, monkeypatch):
     times = iter(range(9))
     with open_catalogue(store, tmp_path / "crawl-media") as catalogue:
         assert Suggestions(catalogue).waiting() == []
@@ -238,11 +212,8 @@ def test_suggestions_wait_until_they_are_decided_once(
         waiting = suggestions.waiting()
         first = Suggestion("optics", ("折射", "refraction"), "Li", 0)
         assert waiting[0] == first
-        assert [(one.topic, one.words[0]) for one in waiting[1:]] == [
-            ("optics", "lens"),
-            ("optics", "prism"),
-            ("drums", "lens"),
-        ]
+        others = [(one.topic, one.words[0]) for one in waiting[1:]]
+        assert others == [("optics", "lens"), ("optics", "prism"), ("drums", "lens")]
         assert suggestions.decide(first.id, accepted=False) == replace(first, accepted=False)
         with pytest.raises(TopicError, match="already decided"):
             suggestions.decide(first.id, accepted=True)

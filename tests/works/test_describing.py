@@ -21,19 +21,21 @@ def files(*pages: str, sources: Sources | None = None) -> list[set[str]]:
     ]
 
 
-def test_sources_of_one_player_are_one_work() -> None:
-    html = '<video><source src="a/x.webm"><source src="b/y.mp4"></video>'
-    assert files(html) == [{"x.webm", "y.mp4"}]
-
-
-def test_formats_and_qualities_beside_each_other_are_one_work() -> None:
-    html = '<a href="l1.mp3">a</a><a href="l1_300k.mp4">b</a><a href="l2.mp4">c</a>'
-    assert files(html) == [{"l1.mp3", "l1_300k.mp4"}, {"l2.mp4"}]
-
-
-def test_what_a_player_is_asked_for_tells_its_works_apart() -> None:
-    html = '<embed src="show.swf?film=levers"><embed src="show.swf?film=pulleys">'
-    assert len(files(html)) == 2
+@each(
+    "html, expected",
+    [
+        # sources of one player
+        ('<video><source src="a/x.webm"><source src="b/y.mp4"></video>', [{"x.webm", "y.mp4"}]),
+        # formats and qualities beside each other
+        ('<a href="l1.mp3">a</a><a href="l1_300k.mp4">b</a><a href="l2.mp4">c</a>',
+         [{"l1.mp3", "l1_300k.mp4"}, {"l2.mp4"}]),
+        # one player that is asked for two films
+        ('<embed src="show.swf?film=levers"><embed src="show.swf?film=pulleys">',
+         [{"show.swf?film=levers"}, {"show.swf?film=pulleys"}]),
+    ],
+)  # fmt: skip
+def test_files_of_one_work_are_told_from_those_of_others(html, expected):
+    assert files(html) == expected
 
 
 def test_a_page_in_two_languages_shows_one_work_in_two_places() -> None:
@@ -56,12 +58,9 @@ def test_mirrors_are_told_by_several_names_in_common() -> None:
 
 
 def test_equal_bytes_are_one_work_with_one_file() -> None:
-    held = {
-        f"http://school.test/course/{name}.mp3": MediaFile(
-            name, "audio", State.HELD, digest="d" * 64, size=5, content_type="audio/mpeg"
-        )
-        for name in ("one", "copy")
-    }
+    facts = {"digest": "d" * 64, "size": 5, "content_type": "audio/mpeg"}
+    one = MediaFile("one", "audio", State.HELD, **facts)
+    held = {f"http://school.test/course/{name}.mp3": one for name in ("one", "copy")}
     html = '<a href="one.mp3">one</a><a href="copy.mp3">copy</a><a href="x.mp3">x</a>'
     first, second = works(found(html), sources=Sources(file_of=held.get))
     assert len(first.files) == len(second.files) == 1
@@ -73,50 +72,28 @@ def test_equal_bytes_are_one_work_with_one_file() -> None:
 @each(
     "html, title, source",
     [
-        (
-            '<h2>All films</h2><figure><video src="1.mp4"></video><figcaption>The lever'
-            "</figcaption></figure>",
-            "The lever",
-            "figcaption",
-        ),
-        (
-            '<h2>Films</h2><a href="1.mp4">The pulley (MP4 - 86 MB)</a><a href="2.mp4">Wheels</a>',
-            "The pulley",
-            "anchor",
-        ),
+        ('<h2>All films</h2><figure><video src="1.mp4"></video><figcaption>The lever'
+         "</figcaption></figure>", "The lever", "figcaption"),
+        ('<h2>Films</h2><a href="1.mp4">The pulley (MP4 - 86 MB)</a><a href="2.mp4">Wheels</a>',
+         "The pulley", "anchor"),
         ('<title>Levers in use</title><a href="1.mp4">Download MP4</a>', "Levers in use", "page"),
         ('<video src="1.mp4" aria-label="How levers work"></video>', "How levers work", "player"),
         ('<a href="the_long_lever.mp4">下载</a>', "the long lever", "file"),
-        (
-            '<script type="application/ld+json">{"@type": "VideoObject", "name": "Levers I",'
-            ' "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
-            "Levers I",
-            "structured",
-        ),
-        (
-            '<script type="application/ld+json">{"@type": "VideoObject", "name": "Le\\u0000vers'
-            ' \\ud800II", "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
-            "Levers II",
-            "structured",
-        ),
+        ('<script type="application/ld+json">{"@type": "VideoObject", "name": "Le\\u0000vers'
+         ' \\ud800II", "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
+         "Levers II", "structured"),
     ],
-)
+)  # fmt: skip
 def test_the_best_text_is_the_title(html: str, title: str, source: str) -> None:
     work, *_ = works(found(html))
     assert (work.title, work.title_source) == (title, source)
 
 
 def test_the_name_of_the_site_is_no_part_of_a_title() -> None:
-    pages = [
-        found(
-            f'<title>Topic {name} - The School</title><a href="{name}.mp3">mp3</a>',
-            f"http://school.test/{name}.html",
-        )
-        for name in ("levers", "pulleys", "wheels", "screws", "wedges")
-    ]
-    assert {work.title for work in works(*pages)} == {
-        f"Topic {name}" for name in ("levers", "pulleys", "wheels", "screws", "wedges")
-    }
+    names = ("levers", "pulleys", "wheels", "screws", "wedges")
+    html = '<title>Topic {0} - The School</title><a href="{0}.mp3">mp3</a>'
+    pages = [found(html.format(name), f"http://school.test/{name}.html") for name in names]
+    assert {work.title for work in works(*pages)} == {f"Topic {name}" for name in names}
 
 
 def test_structured_data_describe_a_medium() -> None:
@@ -143,14 +120,10 @@ def test_poster_and_subtitles_are_those_of_the_player() -> None:
 
 
 def test_a_player_between_blocks_stands_in_the_block_around_them() -> None:
-    text = (
-        "<p>A pendulum swings: its period depends on its length, and on nothing else, as said.</p>"
-    )
-    html = (
-        "<title>Pendulum</title><header><a href=/>Home</a> <a href=/b>Blog</a></header><main>"
-        "<article><h1>Pendulum</h1><figure><video src=p.mp4 controls></video></figure>"
-        f"{text * 3}</article></main><footer>Copyright</footer>"
-    )
+    text = "<p>A pendulum swings: its period depends on its length, and on nothing else, as said."
+    html = f"""<title>Pendulum</title><header><a href=/>Home</a> <a href=/b>Blog</a></header><main>
+        <article><h1>Pendulum</h1><figure><video src=p.mp4 controls></video></figure>
+        {text * 3}</article></main><footer>Copyright</footer>"""
     [work] = works(found(html))
     assert [page.block for page in work.pages] == ["topic"]
 
@@ -198,18 +171,13 @@ def test_a_work_survives_being_written_as_json() -> None:
     assert type(work).from_plain(work.as_plain()) == work
 
 
-_PIECES = st.sampled_from(
-    [
-        *("<a href=a.mp3>", "</a>", "<video>", "</video>", "<source src=b.mp4>", "<figure>"),
-        *("</figure>", "<figcaption>", "x", "<div itemscope itemprop=video>", "</div>", "<h2>"),
-        *('<script type="application/ld+json">', '{"@graph":[', "]}", "</script>", '{"@type":'),
-        *("<a rel=license href=//creativecommons.org/l/by/>", "<track src=c>", "<li>", "<embed"),
-        *(' src="d.swf?x=[">', "知识共享", "<iframe src=http://[::1>"),
-    ]
-)
+_PIECES = """<a href=a.mp3>|</a>|<video>|</video>|<source src=b.mp4>|<figure>|</figure>|<figcaption>
+x|<div itemscope itemprop=video>|</div>|<h2>|<script type="application/ld+json">|{"@graph":[|]}|
+</script>|{"@type":|<a rel=license href=//creativecommons.org/l/by/>|<track src=c>|<li>|<embed
+ src="d.swf?x=[">|知识共享|<iframe src=http://[::1>""".replace("\n", "|").split("|")
 
 
-@given(st.lists(_PIECES, max_size=40).map("".join))
+@given(st.lists(st.sampled_from(_PIECES), max_size=40).map("".join))
 def test_no_page_makes_reading_fail(html: str) -> None:
     url = "http://school.test/"
     body = html.encode()
@@ -228,11 +196,11 @@ def test_a_page_of_many_media_takes_time_in_proportion() -> None:
         page = found(f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}")
         assert len(works(page)) == number + 2
 
-    assert_linear(describe_media, 250)
+    assert_linear(describe_media, 80)
 
 
 def test_what_is_deep_is_read_in_time() -> None:
-    deep = "<div itemscope itemprop=video>" * 3_000 + "<a href=a.mp3>x</a>"
+    deep = "<div itemscope itemprop=video>" * 1_000 + "<a href=a.mp3>x</a>"
     nested = "[" * 100_000
     read = facts(f"<script type=application/ld+json>{nested}</script>{deep}")
     assert len(read.occurrences) == 1
@@ -244,10 +212,8 @@ def test_what_a_link_asks_for_and_a_number_are_no_titles() -> None:
     page = found(f"<title>无标题文档</title><h1>光的折射</h1>{links}")
     assert page.facts.title == "光的折射"
     assert {work.title for work in works(page)} == {"光的折射"}
-    named = works(
-        found('<title>光学</title><a href="Snells_law.mp3">下载</a><a href="b.mp3">听</a>')
-    )
-    assert "Snells law" in {work.title for work in named}
+    html = '<title>光学</title><a href="Snells_law.mp3">下载</a><a href="b.mp3">听</a>'
+    assert "Snells law" in {work.title for work in works(found(html))}
 
 
 def test_the_foot_of_a_school_reserves_no_rights_of_players_of_others() -> None:
@@ -261,7 +227,5 @@ def test_the_foot_of_a_school_reserves_no_rights_of_players_of_others() -> None:
     made = works(found(f'<html lang="zh">{said}{frames}<video src="own.mp4"></video>{foot}'))
     assert {(work.creator, work.date) for work in made} == {("王老师", "2008-05-01")}
     codes = {work.files[0].url: work.licence and work.licence.code for work in made}
-    assert codes == {
-        **dict.fromkeys(players),
-        "http://school.test/course/own.mp4": "all-rights-reserved",
-    }
+    own = {"http://school.test/course/own.mp4": "all-rights-reserved"}
+    assert codes == dict.fromkeys(players) | own

@@ -4,7 +4,6 @@ import io
 import struct
 import zlib
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
@@ -86,9 +85,7 @@ def bomb(size: int) -> bytes:
     return bytes(4) + b"\x78\xda" + packed * size + b"\3\0" + struct.pack(">I", check)
 
 
-def test_a_file_that_unpacks_to_more_than_the_memory_has_no_tags_and_the_next_one_has(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_unpacks_to_more_than_the_memory_has_no_tags_and_the_next_one_has(tmp_path):
     with TagReader(str(tmp_path)) as read:
         for data, title in ((song(bomb(1_100), flags=0b1001), ""), (song(b"\3Lenses"), "Lenses")):
             path = tmp_path / "came"

@@ -95,9 +95,7 @@ def test_what_changed_last_comes_first_and_a_range_of_time_is_had(pair: Pair) ->
     assert [int(entry.id, 16) for entry in index.at("http://h.test/4.mp3")] == [4]
 
 
-def test_an_index_that_is_lost_damaged_or_in_nobodys_folder_is_made_anew(
-    pair: Pair, tmp_path: Path
-) -> None:
+def test_an_index_that_is_lost_damaged_or_in_nobodys_folder_is_made_anew(pair, tmp_path):
     catalogue, _ = pair
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(b"no database" * 1_000)

@@ -18,7 +18,7 @@ from tests.waiting import HANG
 
 pytestmark = needs_chromium
 
-MANY = 5_000
+MANY = 900
 MOVIE = b"FWS a film that a program for Flash asks for"
 DIGEST = sha256(MOVIE).hexdigest()
 LESSONS = ("牛顿第二定律", "光的折射", "Ohm's law")
@@ -50,9 +50,8 @@ def stick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ruffle.mkdir()
     (ruffle / "ruffle.js").write_text(RUFFLE)
     (ruffle / "a.wasm").write_bytes(b"wasm and ")
-    licence = Licence(
-        "CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/", Evidence("meta", "CC BY")
-    )
+    address = "https://creativecommons.org/licenses/by/4.0/"
+    licence = Licence("CC-BY-4.0", address, Evidence("meta", "CC BY"))
     works = [work(number) for number in range(MANY)]
     works[0] = replace(works[0], licences=(licence,), kind="simulation")
     works[2] = replace(works[2], languages=("en", "zh-CN"))
@@ -83,19 +82,18 @@ def found(browser: Any, words: str) -> None:
     box.send_keys(words)
 
 
+def opened_in_english(browser: Any, stick: Path) -> None:
+    browser.get((stick / "index.html").as_uri())
+    browser.execute_script("if (root.lang === 'zh') document.getElementById('language').click()")
+
+
 def test_a_stick_of_many_works_is_searched_filtered_and_played(stick: Path, browser: Any) -> None:
     browser.get((stick / "index.html").as_uri())
     heading = browser.find_element("id", "name")
     assert heading.text == "Senior secondary physics"
     assert len(browser.find_elements("css selector", ".card")) < 500
     assert browser.find_element("css selector", "h2").text.startswith("Forces and Newton's laws")
-    for words, count in (
-        ("niudun", 1_667),
-        ("ndd", 1_667),
-        ("折射", 1_667),
-        ("ohm 4998", 0),
-        ("定律 4998", 1),
-    ):
+    for words, count in (("niudun", 300), ("ndd", 300), ("ohm 897", 0), ("定律 897", 1)):
         found(browser, words)
         wait_for(browser, f"shown.length === {count}")
     found(browser, " ")
@@ -118,11 +116,8 @@ def test_a_stick_of_many_works_is_searched_filtered_and_played(stick: Path, brow
     assert not [one for one in browser.get_log("browser") if one["level"] == "SEVERE"]
 
 
-def test_a_stick_in_several_languages_shows_them_and_is_filtered_by_them(
-    stick: Path, browser: Any
-) -> None:
-    browser.get((stick / "index.html").as_uri())
-    browser.execute_script("if (root.lang === 'zh') document.getElementById('language').click()")
+def test_a_stick_in_several_languages_shows_them_and_is_filtered_by_them(stick, browser):
+    opened_in_english(browser, stick)
     found(browser, " ")
     choice = browser.find_element("id", "spoken")
     assert [one.text for one in choice.find_elements("tag name", "option")] == [
@@ -136,17 +131,16 @@ def test_a_stick_in_several_languages_shows_them_and_is_filtered_by_them(
 
 
 def test_a_misspelt_word_finds_what_is_like_it_and_says_so(stick: Path, browser: Any) -> None:
-    browser.get((stick / "index.html").as_uri())
-    browser.execute_script("if (root.lang === 'zh') document.getElementById('language').click()")
+    opened_in_english(browser, stick)
     said = browser.find_element("id", "found")
     for words, count in (
-        ("niutun", 1_667),  # a wrong letter
-        ("niuddun", 1_667),  # one too many
+        ("niutun", 300),  # a wrong letter
+        ("niuddun", 300),  # one too many
         ("niotum", 0),  # two wrong
-        ("nuidun", 1_667),  # two exchanged
-        ("zeshe", 1_667),  # a missing one
-        ("牛盾第二", 1_667),
-        ("牛顿定律", 1_667),  # other characters between
+        ("nuidun", 300),  # two exchanged
+        ("zeshe", 300),  # a missing one
+        ("牛盾第二", 300),
+        ("牛顿定律", 300),  # other characters between
         ("定律牛顿", 0),
         ("c++x*(", 0),
         ("ohn", 0),  # a short word is like too many
@@ -155,14 +149,7 @@ def test_a_misspelt_word_finds_what_is_like_it_and_says_so(stick: Path, browser:
         wait_for(browser, f"shown.length === {count}")
         assert ("No exact match" in said.text) is (count > 0)
     found(browser, "niudun")
-    wait_for(browser, "document.getElementById('found').textContent === '1,667 of 5,000'")
-
-
-def test_the_poster_of_an_animation_is_what_ruffle_shows(stick: Path, browser: Any) -> None:
-    browser.get((stick / "index.html").as_uri())
-    (poster,) = set(browser.execute_script("return held.map(one => one.poster)"))
-    assert (stick / poster).read_bytes().startswith(b"\x89PNG")
-    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=stick, check=True)
+    wait_for(browser, "document.getElementById('found').textContent === '300 of 900'")
 
 
 def test_a_stick_fits_a_phone_and_prints_all_that_is_chosen(stick: Path, browser: Any) -> None:
@@ -170,7 +157,10 @@ def test_a_stick_fits_a_phone_and_prints_all_that_is_chosen(stick: Path, browser
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get((stick / "index.html").as_uri())
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    (poster,) = set(browser.execute_script("return held.map(one => one.poster)"))
+    assert (stick / poster).read_bytes().startswith(b"\x89PNG")  # what Ruffle shows
+    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=stick, check=True)
     found(browser, "zheshe")
-    wait_for(browser, "shown.length === 1666 || shown.length === 1667")
+    wait_for(browser, "shown.length === 300")
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")
     wait_for(browser, "document.querySelectorAll('.card').length === shown.length")

@@ -95,24 +95,6 @@ def test_a_page_comes_with_what_it_needs_to_be_seen(tmp_path: Path) -> None:
     assert asked == [BODY, BODY]
 
 
-def test_pywb_plays_a_page_with_its_film(
-    tmp_path: Path,
-    python: str,  # noqa: F811
-) -> None:
-    mirrored = replace(LEVERS, files=(*LEVERS.files, MIRROR))
-    path, _ = exported("warc", tmp_path, mirrored, ANIMATION)
-    places = ("h.test/%E8%AF%BE.html", "h.test/l.mp4", "mirror.test/l.mp4", "h.test/up.xml")
-    answers = replayed(python, path, *(f"20231114221320id_/http://{one}" for one in places))
-    assert [(status, body) for status, _, body in answers] == [
-        (200, BODY),
-        (200, FILM),
-        (200, FILM),
-        (200, FILM),
-    ]
-    types = [headers["Content-Type"] for _, headers, _ in answers]
-    assert types[:3] == ["text/html; charset=utf-8", "video/mp4", "video/mp4"]
-
-
 def test_a_wacz_file_lists_its_pages_and_its_validator_is_content(tmp_path: Path) -> None:
     path, problems = exported("wacz", tmp_path, LEVERS, ANIMATION)
     assert problems == []
