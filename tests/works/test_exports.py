@@ -4,6 +4,7 @@ import csv
 import gc
 import io
 import json
+import os
 import posixpath
 import re
 import subprocess
@@ -125,6 +126,21 @@ def test_what_is_exported_outlasts_a_power_cut(format, tmp_path, monkeypatch):
         assert files
         for path in files:
             assert power.left()[path.relative_to(folder).as_posix()] == path.read_bytes()
+
+
+def test_a_folder_is_synced_whole_and_not_file_by_file(tmp_path, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda _: asked.append("fsync"))
+    monkeypatch.setattr(os, "sync", lambda: asked.append("sync"))
+    files = {sha256(b"%d" % number).hexdigest(): b"%d" % number for number in range(6)}
+    film = LEVERS.files[0]
+    works = [replace(LEVERS, id=key[:16], files=(replace(film, digest=key),)) for key in files]
+    shipment = Shipment(works, "x", lambda digest: io.BytesIO(files[digest]), 1.0)
+    for _ in range(2):  # made, and brought up to date
+        asked.clear()
+        assert exporter_named("folder").export(shipment, tmp_path / "out") == []
+        assert asked.count("sync") == 1
+        assert asked.count("fsync") < len(files)
 
 
 def test_a_table_has_a_row_for_each_medium(tmp_path: Path) -> None:
