@@ -77,18 +77,13 @@ def test_a_store_of_another_kind_is_told_apart_whatever_its_tables_call(tmp_path
             open_archive(f"sqlite:///{path}", read_only=read_only)
 
 
-@each("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_long_statement_is_ended_by_a_signal(number: signal.Signals, tmp_path: Path) -> None:
-    before = signal.signal(number, signal.default_int_handler)
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), number))
-    try:
-        with closing(sqlite_files.connected(f"file:{tmp_path / 'a.db'}?mode=rwc")) as db:
-            timer.start()
-            with pytest.raises(KeyboardInterrupt), sqlite_files.explained(KIND, "a.db"):
-                db.execute(f"SELECT max(x) FROM ({ENDLESS})").fetchone()
-    finally:
-        timer.join()
-        signal.signal(number, before)
+def test_a_long_statement_is_ended_by_a_signal(tmp_path: Path) -> None:
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with closing(sqlite_files.connected(f"file:{tmp_path / 'a.db'}?mode=rwc")) as db:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt), sqlite_files.explained(KIND, "a.db"):
+            db.execute(f"SELECT max(x) FROM ({ENDLESS})").fetchone()
+    timer.join()
 
 
 def test_a_value_is_bounded_and_no_schema_is_trusted(tmp_path: Path) -> None:

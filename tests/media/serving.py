@@ -42,6 +42,7 @@ class Medium:
         length: Content-Length as it is said; None for the right one.
         stops_at: bytes after which the connection is closed, the first `stops` times.
         pace: bytes a second, 0 for all at once.
+        status: of an answer with all its bytes.
     """
 
     body: bytes
@@ -51,6 +52,7 @@ class Medium:
     stops_at: int | None = None
     stops: int = 1
     pace: int = 0
+    status: int = 200
 
 
 class MediaServer:
@@ -79,12 +81,13 @@ class MediaServer:
         if callable(medium):
             medium(request)
         else:
-            _send(request, medium)
+            send(request, medium)
         return None
 
 
-def _send(handler: BaseHTTPRequestHandler, medium: Medium) -> None:
-    start, status = 0, 200
+def send(handler: BaseHTTPRequestHandler, medium: Medium) -> None:
+    """Answer a request as a server does that has a medium."""
+    start, status = 0, medium.status
     asked = handler.headers.get("Range", "")
     same = handler.headers.get("If-Range") in (
         None,

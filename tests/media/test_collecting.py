@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from mmcrawl.media import Budget, Collector, State, open_collection
-from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.media.serving import Desk, MediaServer, Medium, film, send
 from tests.waiting import HANG
 
 SIZE = 8 << 20
@@ -80,13 +80,8 @@ def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, serve
     assert len(desk.on_their_way()) == 1
 
     def ignores_if_range(handler: BaseHTTPRequestHandler) -> None:
-        start = int(handler.headers.get("Range", "bytes=0-")[6:-1])
-        handler.send_response(206 if start else 200)
-        handler.send_header("ETag", '"new"')
-        handler.send_header("Content-Range", f"bytes {start}-{SIZE - 1}/{SIZE}")
-        handler.send_header("Content-Length", str(SIZE - start))
-        handler.end_headers()
-        handler.wfile.write(new[start:])
+        del handler.headers["If-Range"]
+        send(handler, Medium(new, {"ETag": '"new"'}))
 
     server.media["/a.mp4"] = ignores_if_range
     assert desk.collect("again=failed").code == 0
@@ -108,14 +103,8 @@ def _says_nothing(handler: BaseHTTPRequestHandler) -> None:
     threading.Event().wait(HANG)
 
 
-def _redirects(target: str) -> object:
-    def redirect(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(302)
-        handler.send_header("Location", target)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return redirect
+def _redirects(target: str) -> Medium:
+    return Medium(b"", {"Location": target}, status=302)
 
 
 def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server):
@@ -129,7 +118,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
         "/wrong.mp4": Medium(film(SMALL, 2), {"Digest": f"SHA-256={wrong}"}),
         "/html.mp4": Medium(html),
         "/login.mp4": Medium(b"<html><p>Members" + b"<form><input size=9 type='password'>"),
-        "/to-login.mp4": _redirects("/log-in"),  # type: ignore[dict-item]
+        "/to-login.mp4": _redirects("/log-in"),
         "/log-in": Medium(html),
         "/text.mp3": Medium(b"{}", {"Content-Type": "audio/mpeg"}),
         "/jpeg.mp4": Medium(b"\xff\xd8\xff" + bytes(99)),
@@ -147,10 +136,10 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
         "/silent.mp4": _says_nothing,
         "/slow.mp4": Medium(film(SMALL), pace=400),
         "/large.mp4": Medium(film(SMALL), length=10**10),
-        "/circle.mp4": _redirects("/circle.mp4"),  # type: ignore[dict-item]
-        "/private.mp4": _redirects("http://10.0.0.1/a.mp4"),  # type: ignore[dict-item]
-        "/local.mp4": _redirects("http://127.0.0.1:1/a.mp4"),  # type: ignore[dict-item]
-        "/good.mp4": _redirects("/moved.mp4"),  # type: ignore[dict-item]
+        "/circle.mp4": _redirects("/circle.mp4"),
+        "/private.mp4": _redirects("http://10.0.0.1/a.mp4"),
+        "/local.mp4": _redirects("http://127.0.0.1:1/a.mp4"),
+        "/good.mp4": _redirects("/moved.mp4"),
         "/moved.mp4": Medium(film(SMALL)),
     }
     left = ("/moved.mp4", "/log-in", "/robots.txt")
@@ -211,8 +200,8 @@ def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> Non
         "/only-said.mp4": Medium(film(SMALL, 6), {"Content-Encoding": "gzip"}),
         "/x.mp4": Medium(film(SMALL, 7)),
         "/x.mp4?v=2": Medium(film(SMALL, 8)),
-        "/page.htm": _sets("visit=7"),
-        "/terms.htm": _sets("agreed=1"),
+        "/page.htm": Medium(b"", {"Content-Type": "text/html", "Set-Cookie": "visit=7; Path=/"}),
+        "/terms.htm": Medium(b"", {"Content-Type": "text/html", "Set-Cookie": "agreed=1; Path=/"}),
         "/guarded.mp4": _wants_the_cookie(film(SMALL, 9)),
         "/never.mp4": _wants_the_cookie(b"", "other=1"),
         "/agree.mp4": _wants_the_cookie(film(SMALL, 10), "agreed=1", b"<html><p>Agree or log in"),
@@ -233,17 +222,6 @@ def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> Non
     assert asked.count("/page.htm") == 1
 
 
-def _sets(cookie: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Set-Cookie", f"{cookie}; Path=/")
-        handler.send_header("Content-Type", "text/html")
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return answer
-
-
 def _wants_the_cookie(
     body: bytes, cookie: str = "visit=7", page: bytes = b""
 ) -> Callable[[BaseHTTPRequestHandler], None]:
@@ -251,11 +229,8 @@ def _wants_the_cookie(
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         allowed = cookie in (handler.headers.get("Cookie") or "")
-        answered = body if allowed else page
-        handler.send_response(200 if allowed or page else 403)
-        handler.send_header("Content-Length", str(len(answered)))
-        handler.end_headers()
-        handler.wfile.write(answered)
+        status = 200 if allowed or page else 403
+        send(handler, Medium(body if allowed else page, {"Content-Type": ""}, status=status))
 
     return answer
 
@@ -266,11 +241,7 @@ def test_a_server_is_told_the_page_as_a_browser_tells_it_unless_a_setting_forbid
     def tells(path: str, target: str = "") -> Callable[[BaseHTTPRequestHandler], None]:
         def answer(handler: BaseHTTPRequestHandler) -> None:
             told[path] = handler.headers.get("Referer")
-            handler.send_response(302 if target else 200)
-            handler.send_header("Location", target)
-            handler.send_header("Content-Length", "0" if target else "500")
-            handler.end_headers()
-            handler.wfile.write(b"" if target else film(500))
+            send(handler, _redirects(target) if target else Medium(film(500)))
 
         return answer
 
