@@ -144,9 +144,9 @@ def captures(outside: str = OUTSIDE, interface: str = "http://127.0.0.1:8000") -
         ("wide", "\ufeff<title>w</title><a href=x>字</a>".encode("utf-16-le"),
          (("Content-Type", "text/html"),)),
         ("megabyte", b"<title>" + b"m\xe2\x80\xae" * 262_144 + b"</title><p>x", html),
-        ("huge", b"<p>" + b"<a href=x>y</a>" * 150_000, html),
-        ("open", b"<a href='" + b"<link rel=\"" * 100_000, html),
-        ("deep", b"<div>" * 50_000 + b"<a href=/x>y", html),
+        ("huge", b"<p>" + b"larger than may be drawn " * 100_000, html),
+        ("open", b"<a href='" + b"<link rel=\"" * 20_000, html),
+        ("deep", b"<div>" * 10_000 + b"<a href=/x>y", html),
         ("css", f"@import '{outside}/a';b{{c:url({outside}/d)}}".encode(),
          (("Content-Type", "text/css"),)),
     ]  # fmt: skip

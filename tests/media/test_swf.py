@@ -89,13 +89,14 @@ def test_what_is_no_animation_is_refused(data):
         read_swf(io.BytesIO(data))
 
 
-def test_a_bomb_is_refused_without_being_held():
+def test_a_bomb_is_refused_without_being_held(monkeypatch):
+    monkeypatch.setattr("mmcrawl.media.swf._MOST", 64 << 20)
     packed = zlib.compressobj(9)
     zeros = b"\0" * (1 << 20)
     stage = b"\x00" + struct.pack("<HH", 24 << 8, 1) + struct.pack("<HI", 1 << 6 | 0x3F, 1 << 30)
     body = packed.compress(stage) + packed.flush(zlib.Z_FULL_FLUSH)
-    body += (packed.compress(zeros) + packed.flush(zlib.Z_FULL_FLUSH)) * 600
-    with pytest.raises(MediaError, match="512 MB"):
+    body += (packed.compress(zeros) + packed.flush(zlib.Z_FULL_FLUSH)) * 80
+    with pytest.raises(MediaError, match="64 MB"):
         read_swf(io.BytesIO(b"CWS\x08\0\0\0\x7f" + body + packed.flush()))
 
 
