@@ -168,6 +168,7 @@ def see_difference(browser: Any) -> None:
 def test_a_page_opens_without_a_complaint_and_can_be_read(browser, origin, name):
     """Also on a phone, where nothing need be scrolled sideways, in light and in the dark."""
     browser.get_log("browser")
+    browser.delete_all_cookies()  # the language of the page before
     browser.get(origin + ALL[name])
     assert heading(browser)
     said = browser.get_log("browser")
