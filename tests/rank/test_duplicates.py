@@ -7,10 +7,8 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mmcrawl.archive import Archive, open_search
+from mmcrawl.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import (
     DUPLICATES,
@@ -26,9 +24,7 @@ from mmcrawl.rank import (
     sketch,
 )
 from tests.rank.conftest import Keep, both_stores
-from tests.tables import each
 
-dice = random.Random(2026)
 WORDS = [f"{a}{b}" for a in ("lev", "pul", "mom", "for", "bal") for b in ("er", "ley", "ent", "ce")]
 HAN = "杠杆是一种简单机械在力的作用下能绕着固定点转动的硬棒就是滑轮定滑轮动滑轮支点阻力臂"
 
@@ -69,21 +65,23 @@ def test_a_new_menu_makes_no_new_page(archive: Archive, keep: Keep) -> None:
     assert (group.exact, group.hosts, group.versions) == (True, 2, (1, 1))
 
 
-@pytest.mark.parametrize("text", [prose(200, 3), han(400, 3)])
+@pytest.mark.parametrize("text", [prose(100, 3), han(200, 3)])
 def test_a_small_edit_makes_a_near_copy(archive: Archive, keep: Keep, text: str) -> None:
     changed = edited(text) if " " in text else text[:60] + "一" + text[61:]
     keep("http://a.test/1", html(text))
     keep("http://a.test/2", html(changed))
-    keep("http://a.test/3", html(prose(200, 4) + han(50, 4)))
+    keep("http://a.test/3", html(prose(100, 4) + han(50, 4)))
     [group] = find_duplicates(archive, near=0.8).groups
     assert group.urls == ("http://a.test/1", "http://a.test/2")
     assert (group.exact, group.hosts) == (False, 1)
     assert find_duplicates(archive, near=1).groups == ()
+    with pytest.raises(RankError, match="near must be above 0 and at most 1"):
+        find_duplicates(archive, near=float("nan"))
 
 
 def test_many_pages_are_read_by_several_processes(archive: Archive, keep: Keep) -> None:
     for number in range(70):
-        keep(f"http://a.test/{number:02}", html(prose(80, number % 35)))
+        keep(f"http://a.test/{number:02}", html(prose(40, number % 35)))
     found = find_duplicates(archive)
     assert found.pages == 70
     assert sorted(group.urls for group in found.groups) == [
@@ -132,44 +130,16 @@ def test_damaged_results_are_told(archive: Archive, uri: str) -> None:
         open_duplicates(uri)
 
 
-def test_search_shows_one_page_of_a_group(archive: Archive, uri: str, keep: Keep) -> None:
-    text = prose(100, 1) + " pendulum"
-    for number in range(5):
-        keep(f"http://a.test/{number}", html(text if number % 2 else f"{text} {number}" * 2))
-    groups = {"http://a.test/1": 7, "http://a.test/3": 7, "http://a.test/0": 8}
-    with open_search(uri, archive) as index:
-        index.update()
-        every = [hit.url for hit in index.search("pendulum").hits]
-        found = index.search("pendulum", collapse=groups)
-        page = index.search("pendulum", collapse=groups, limit=2, offset=2)
-    first = next(url for url in every if groups.get(url) == 7)
-    other = ({"http://a.test/1", "http://a.test/3"} - {first}).pop()
-    assert len(every) == 5
-    assert [hit.url for hit in found.hits] == [url for url in every if url != other]
-    assert found.total == 4
-    assert [hit.url for hit in page.hits] == [hit.url for hit in found.hits][2:4]
-
-
-@each("near", [0, 1.5, float("nan")])
-def test_a_share_out_of_range_is_told(archive: Archive, near: float) -> None:
-    with pytest.raises(RankError, match="near must be above 0 and at most 1"):
-        find_duplicates(archive, near=near)
-
-
 def test_sketches_tell_the_share_of_common_shingles() -> None:
-    own = [str(dice.random()) for _ in range(1000)]
-    other = own[:700] + [str(dice.random()) for _ in range(300)]
+    own, new = prose(1000, 7).split(), prose(300, 8).split()
+    other = own[:700] + new
     one, two = ({tuple(words[i : i + 4]) for i in range(len(words) - 3)} for words in (own, other))
     share = len(one & two) / len(one | two)
     assert (sketch(own) == sketch(other)).mean() == pytest.approx(share, abs=0.12)
-    assert (sketch(own) == sketch(list(own))).all()
-
-
-@given(st.floats(0.3, 0.98))
-def test_bands_find_what_is_just_near_enough(near: float) -> None:
-    count, rows = bands(near)
-    assert count * rows <= 128
-    assert (1 - near**rows) ** count <= 0.02
+    for near in (0.3, 0.8, 0.98):  # bands find what is just near enough
+        count, rows = bands(near)
+        assert count * rows <= 128
+        assert (1 - near**rows) ** count <= 0.02
 
 
 def test_chains_make_one_group_and_strangers_none() -> None:
@@ -179,7 +149,7 @@ def test_chains_make_one_group_and_strangers_none() -> None:
     near[:15], far[:30] = 1, 1  # 88 % and 77 % as the first; 88 % as each other
     alone = rng.integers(0, 2**32, 128, dtype=np.uint32)
     digests = [bytes([n]) * 16 for n in range(4)]
-    for order in ([0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]):
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
         sketches = [[base, near, far, alone][n] for n in order]
         groups = groups_of([digests[n] for n in order], sketches, 0.85).tolist()
         by_text = dict(zip(order, groups, strict=True))

@@ -82,8 +82,6 @@ def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     model.save(path)
     read = PageClassModel.load(path.read_text("utf-8"))
-    values = rng.normal(size=(5, size))
-    assert read.probabilities(values) == pytest.approx(model.probabilities(values), abs=1e-4)
     own = page_class(SHOP.encode(), URL, model=model).probabilities
     assert own == pytest.approx(page_class(SHOP.encode(), URL, model=read).probabilities, abs=1e-4)
     assert own != page_class(SHOP.encode(), URL).probabilities
@@ -93,11 +91,9 @@ def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
     "change, reason",
     [
         (lambda facts: facts.pop("bias"), "is not a model of page classes"),
-        (lambda facts: facts.update(mean="much"), "is not a model of page classes"),
         (lambda facts: facts["features"].pop(), "was made by another version"),
         (lambda facts: facts.update(format=2), "was made by another version"),
         (lambda facts: facts["mean"].pop(), "is damaged"),
-        (lambda facts: facts["weights"][3].__setitem__(0, float("nan")), "is damaged"),
     ],
 )
 def test_a_model_that_is_none_is_told(tmp_path: Path, change, reason: str) -> None:

@@ -70,10 +70,9 @@ def test_blocks_are_ranked_over_the_block_graph(web: Archive, method: str, weigh
     assert len(found) == len(wanted) > 4
     assert found == pytest.approx(wanted, abs=1e-9)
     assert sum(found.values()) == pytest.approx(1)
-    rows = list(ranked.rows(2))
-    assert [row["place"] for row in rows] == [1, 2]
-    assert rows[0]["score"] == max(found.values())
-    assert rows[0]["times_average"] == pytest.approx(rows[0]["score"] * len(found))
+    [first] = ranked.rows(1)
+    assert (first["place"], first["score"]) == (1, max(found.values()))
+    assert first["times_average"] == pytest.approx(first["score"] * len(found))
 
 
 def test_media_get_the_rank_of_pages_by_the_weight_of_blocks(web: Archive) -> None:
@@ -100,7 +99,6 @@ def test_media_get_the_rank_of_pages_by_the_weight_of_blocks(web: Archive) -> No
     ranked = rank_media(job(), web)
     expected = {(f"http://h.test/{name}",): value / whole for name, value in given.items()}
     assert by(ranked, "url") == pytest.approx(expected, abs=1e-12)
-    assert ranked.scores.sum() == pytest.approx(1)
     facts = {
         row["url"][14:]: (row["kind"], row["pages"], row["best_page"]) for row in ranked.rows()
     }
@@ -110,7 +108,6 @@ def test_media_get_the_rank_of_pages_by_the_weight_of_blocks(web: Archive) -> No
         "jingle.mp3": ("audio", 1, "http://h.test/a"),
         "lone.swf": ("animation", 1, "http://h.test/c"),
     }
-    assert [row["url"][14:] for row in ranked.rows(1)] == ["lever.mp4"]
 
 
 def test_media_stand_in_the_deepest_block_around_them(archive: Archive) -> None:

@@ -36,7 +36,9 @@ def targets(read: ReadPage) -> set[tuple[str, int]]:
 def test_a_page_is_read_with_its_blocks_and_links(archive: Archive, keep: Keep) -> None:
     keep("http://h.test/a", PAGE, time=5.0)
     keep("http://h.test/b", "<p>Pulleys</p>")
-    first, second = Reading(archive)
+    archive.store(Capture("http://h.test/c.bin", bytes(range(256)), 1.0))
+    first, second, binary = Reading(archive)
+    assert (binary.page.text_chars, binary.blocks, binary.links) == (0, (), ())
     page = first.page
     assert (page.id, page.url, page.host, page.version) == (0, "http://h.test/a", "h.test", 1)
     assert (page.time, page.status, page.language) == (5.0, 200, "en")
@@ -132,13 +134,17 @@ def test_spellings_of_a_url_are_one_page_the_one_fetched_last(archive: Archive, 
     assert reading.skipped == {"other spelling of a URL": 1}
 
 
-def test_redirects_are_followed_to_what_is_stored(archive: Archive, keep: Keep) -> None:
+def test_redirects_are_followed_to_what_is_stored_and_error_pages_left_out(
+    archive: Archive, keep: Keep
+) -> None:
     keep("http://h.test/old", status=301, to="/older")
     keep("http://h.test/older", status=302, to="http://h.test/page")
     keep("http://h.test/page", "<p>Here</p>")
     keep("http://h.test/away", status=301, to="http://other.test/")
     keep("http://h.test/round", status=301, to="/round")
-    keep("http://h.test/z", "<a href=old>1</a><a href=away>2</a><a href=round>3</a>")
+    keep("http://h.test/gone", "<p>Not here</p>", status=404)
+    keep("http://h.test/moved", status=301)
+    keep("http://h.test/z", "<a href=old>1<a href=away>2<a href=round>3<a href=gone>4</a>")
     reading = Reading(archive)
     pages = by_url(list(reading))
     assert pages.keys() == {"http://h.test/page", "http://h.test/z"}
@@ -146,18 +152,9 @@ def test_redirects_are_followed_to_what_is_stored(archive: Archive, keep: Keep) 
         ("http://h.test/old", pages["http://h.test/page"].page.id),
         ("http://h.test/away", -1),
         ("http://h.test/round", -1),
+        ("http://h.test/gone", -1),
     }
-    assert reading.skipped == {"redirect": 4}
-
-
-def test_error_pages_are_none(archive: Archive, keep: Keep) -> None:
-    keep("http://h.test/a", "<a href=gone>Gone</a>")
-    keep("http://h.test/gone", "<p>Not here</p>", status=404)
-    keep("http://h.test/moved", status=301)
-    reading = Reading(archive)
-    [read] = reading
-    assert targets(read) == {("http://h.test/gone", -1)}
-    assert reading.skipped == {"status 404": 1, "status 301": 1}
+    assert reading.skipped == {"redirect": 4, "status 404": 1, "status 301": 1}
 
 
 def test_the_newest_versions_are_read_or_those_of_a_time(archive: Archive, keep: Keep) -> None:
@@ -168,12 +165,6 @@ def test_the_newest_versions_are_read_or_those_of_a_time(archive: Archive, keep:
     then = Reading(archive, at=15.0)
     assert [(read.page.url, read.page.version) for read in then] == [("http://h.test/a", 1)]
     assert then.skipped == {"not stored at that time": 1}
-
-
-def test_what_is_no_html_has_neither_blocks_nor_links(archive: Archive) -> None:
-    archive.store(Capture("http://h.test/a.bin", bytes(range(256)), 1.0))
-    [read] = Reading(archive)
-    assert (read.page.text_chars, read.blocks, read.links) == (0, (), ())
 
 
 def test_pages_that_go_away_while_others_are_read_are_noticed(archive: Archive, keep: Keep) -> None:

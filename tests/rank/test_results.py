@@ -38,13 +38,12 @@ def pages(scores: list[float], method: str = "pagerank", computed: float = 1.0) 
 
 @both_stores
 @pytest.mark.usefixtures("star")
-def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) -> None:
+def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive, keep: Keep) -> None:
     ranked = rank_pages(RankJob(uri, "pagerank"), archive)
     save_ranks(uri, ranked.pages)
     with open_ranks(uri) as ranks:
         assert len(ranks) == 3
         assert set(ranks) == {"http://h.test/a", "http://h.test/b", "http://h.test/c"}
-        assert sum(ranks.values()) == pytest.approx(1)
         assert ranks["http://h.test/c#top"] == max(ranks.values())
         assert ranks["http://H.test:80/c"] == ranks["http://h.test/c"]
         assert "http://h.test/none" not in ranks
@@ -52,18 +51,10 @@ def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) ->
         assert found.tolist() == [0.0, ranks["http://h.test/c"]]
         assert (ranks.method, ranks.at, ranks.topic) == ("pagerank", None, "")
         assert ranks.computed == ranked.pages.computed
-    assert {row["url"][-1]: row["in_links"] for row in ranked.rows()} == {"a": 1, "b": 0, "c": 2}
-
-
-@pytest.mark.usefixtures("star")
-def test_ranks_are_stale_when_the_archive_has_changed(
-    uri: str, archive: Archive, keep: Keep
-) -> None:
-    save_ranks(uri, rank_pages(RankJob(uri, "quarkrank"), archive).pages)
-    with open_ranks(uri) as ranks:
         assert not ranks.is_stale(archive)
         keep("http://h.test/a", "<p>Another text</p>", time=2.0)
         assert ranks.is_stale(archive)
+    assert {row["url"][-1]: row["in_links"] for row in ranked.rows()} == {"a": 1, "b": 0, "c": 2}
 
 
 @both_stores
@@ -81,7 +72,6 @@ def test_of_each_method_the_last_result_is_kept(uri: str, archive: Archive) -> N
         open_ranks(uri, "hubs")
 
 
-@both_stores
 def test_a_reader_notices_that_ranks_were_computed_anew(uri: str, archive: Archive) -> None:
     del archive
     save_ranks(uri, pages([0.4, 0.6], computed=1.0))

@@ -1,9 +1,8 @@
 """The demo web: its files, the links between them, and what a crawler falls over."""
 
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -59,8 +58,6 @@ def test_every_file_is_what_its_address_answers(web: DemoWeb) -> None:
         assert (url in pages or url == APP) == kind.startswith("text/html"), url
         assert kind.endswith("utf-8") == (kind[:9] == "text/html" and b"gb2312" not in body), url
         assert web.get(url, "HEAD") == StoredResponse(200, answer.headers, b"")
-    kinds = Counter((fetch(web, url).header("Content-Type") or "")[:9] for url in pages)
-    assert kinds == {"text/html": len(pages)}
 
 
 def test_every_link_resolves_or_is_meant_to_be_dead(web: DemoWeb) -> None:
@@ -108,19 +105,17 @@ def test_relevant_pages_are_reached_without_what_robots_txt_forbids(web: DemoWeb
 
 def test_the_calendar_has_no_end(web: DemoWeb) -> None:
     url, seen = f"{PHYSICS}calendar?year=2009&month=9", set()
-    for _ in range(200):
+    for _ in range(40):
         seen.add(url)
         turning = references(url, fetch(web, url), "//a[contains(., 'Next')]/@href")
         url = next(turning)
-    assert len(seen) == 200
-    assert url.endswith("year=2026&month=5")
+    assert len(seen) == 40
+    assert url.endswith("year=2013&month=1")
     months = Selector(fetch(web, f"{PHYSICS}calendar?year=2024&month=2").body.decode())
     assert months.xpath("//td/text()").getall() == [str(day) for day in range(1, 30)]
     assert months.xpath("//h1/text()").get() == "Calendar 2024-02"
     for query in ("year=0&month=1", "year=2009&month=13", "year=x&month=1", "month=1", ""):
         assert fetch(web, f"{PHYSICS}calendar?{query}").status == 404
-    first = fetch(web, f"{PHYSICS}calendar?year=1&month=1")
-    assert "year=0" not in unescape(first.body.decode())
 
 
 @each("start", [f"{WULI}luntan/", "http://shop.demo.test/gouwuche/"])

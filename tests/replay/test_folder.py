@@ -1,6 +1,5 @@
 import json
 import os
-import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,7 +13,6 @@ from tests.replay.fetching import fetch
 from tests.tables import each
 
 SECRET = b"not for the public"
-CORPUS = Path(os.environ.get("MMCRAWL_CORPORA") or "none", "web")
 
 
 def write(root: Path, files: dict[str, bytes]) -> Path:
@@ -68,7 +66,6 @@ def body(web: FolderWeb, url: str) -> bytes:
     "path, expected",
     [
         ("", b"<html>front</html>"),
-        ("/", b"<html>front</html>"),
         ("/?utm=1", b"<html>front</html>"),
         ("/dir/", b"<html>dir</html>"),
         ("/DIR/BIG.html", b"<html>big</html>"),
@@ -81,12 +78,8 @@ def body(web: FolderWeb, url: str) -> bytes:
         ("/show.asp?id=5", b"five"),
         ("/dir/?page=2", b"dir, page 2"),
         ("/物理/课件.htm", "课件".encode()),
-        ("/" + quote("物理") + "/" + quote("课件.htm"), "课件".encode()),
-        (
-            "/" + quote("物理", encoding="gbk") + "/" + quote("课件.htm".encode("gbk")),
-            "课件".encode(),
-        ),
-        ("/s/Case.htm", b"upper"),
+        (quote("/物理/课件.htm"), "课件".encode()),
+        (quote("/物理/课件.htm", encoding="gbk"), "课件".encode()),
         ("/s/case.htm", b"lower"),
         ("/in.htm", b"b"),
     ],
@@ -98,7 +91,6 @@ def test_a_path_answers_with_the_file_a_server_would_send(web, path, expected):
 def test_hosts_match_without_case_scheme_and_default_port(web: FolderWeb) -> None:
     for url in ("http://A.Test/", "https://a.test:443/", "http://user:pw@a.test:80/"):
         assert body(web, url) == b"<html>front</html>"
-    assert web.get("http://a.test:8080/") is None
 
 
 def test_a_directory_without_its_slash_redirects_to_the_one_with_it(web: FolderWeb) -> None:
@@ -106,12 +98,12 @@ def test_a_directory_without_its_slash_redirects_to_the_one_with_it(web: FolderW
     assert (response.status, response.header("Location")) == (301, "https://a.test/dir/?x=1")
 
 
-@each("path", ["/none", "/empty/", "/empty", "/page.html/", "/dir/none.htm"])
+@each("path", ["/none", "/empty/", "/page.html/"])
 def test_what_is_not_there_is_a_404(web: FolderWeb, path: str) -> None:
     assert fetch(web, f"http://a.test{path}").status == 404
 
 
-@each("url", ["http://c.test/", "ftp://a.test/", "http://", "", "http://[", "/"])
+@each("url", ["http://c.test/", "http://a.test:8080/", "ftp://a.test/", "", "http://["])
 def test_another_host_is_no_answer_at_all(web: FolderWeb, url: str) -> None:
     assert web.get(url) is None
 
@@ -119,18 +111,13 @@ def test_another_host_is_no_answer_at_all(web: FolderWeb, url: str) -> None:
 @each(
     "path",
     [
-        "/../../secret.txt",
-        "/../secret.txt",
         "/dir/../../../secret.txt",
         "/..%2f..%2fsecret.txt",
-        "/%2e%2e/%2e%2e/secret.txt",
         "/%2e%2e%5c%2e%2e%5csecret.txt",
-        "/..\\..\\secret.txt",
         "/../../../../../../../../etc/passwd",
         "/..%00/secret.txt",
         "/out/secret.txt",
         "/secret.htm",
-        "/%c0%ae%c0%ae/secret.txt",
         "/%E3%80%82%E3%80%82/secret.txt",
         "/show.asp?/../../../secret.txt",
     ],
@@ -151,9 +138,7 @@ def test_a_host_folder_that_is_a_link_to_elsewhere_is_no_host(tmp_path: Path) ->
 @each(
     "path, expected",
     [
-        ("/", "text/html"),
         ("/show.asp?id=3", "text/html"),
-        ("/show.asp?id=4", "text/html"),
         ("/plain", "text/html"),
         ("/blob", "application/octet-stream"),
         ("/robots.txt", "text/plain"),
@@ -168,6 +153,8 @@ def test_head_answers_with_the_headers_alone(web: FolderWeb) -> None:
     get, head = (web.get("http://a.test/page", method) for method in ("GET", "head"))
     assert head == StoredResponse(200, get.headers, b"")
     assert fetch(web, "http://a.test/page", "POST").status == 405
+    assert web.size_hint("http://a.test/page") == len(b"<html>page</html>")
+    assert web.size_hint("http://a.test/dir") == web.size_hint("http://c.test/") == 0
 
 
 def test_only_the_directories_on_the_way_are_listed(tmp_path, monkeypatch):
@@ -204,22 +191,6 @@ def test_a_manifest_names_hosts_start_pages_and_aliases(tmp_path: Path) -> None:
     assert web.get("http://gone.test/") is None
 
 
-def test_without_a_manifest_a_crawl_starts_at_the_root_of_every_host(web: FolderWeb) -> None:
-    assert web.start_urls() == ("http://a.test/", "http://b.test/")
-
-
-def test_a_folder_without_hosts_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, {"readme.txt": b""})
-    with pytest.raises(WebError, match="no host"):
-        FolderWeb(tmp_path)
-
-
-def test_the_size_hint_is_the_size_of_the_file(web: FolderWeb) -> None:
-    assert web.size_hint("http://a.test/page") == len(b"<html>page</html>")
-    assert web.size_hint("http://a.test/dir") == 0
-    assert web.size_hint("http://c.test/") == 0
-
-
 @given(
     st.one_of(
         st.text(),
@@ -236,18 +207,11 @@ def test_any_url_is_answered_and_none_with_a_file_from_outside(web: FolderWeb, u
     assert response is None or SECRET not in response.body
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the development data are not here")
-def test_real_sites_answer_their_start_pages_and_the_links_on_them() -> None:
-    web = FolderWeb(CORPUS)
-    assert len(web.start_urls()) == 9
-    for url in web.start_urls():
-        hrefs = re.findall(rb'(?:href|src)="(/[^"#]*\.html?)"', body(web, url))
-        root = "/".join(url.split("/")[:3])
-        found = [web.get(root + href.decode()) for href in hrefs]
-        assert sum(r is not None and r.status == 200 for r in found) >= len(found) * 0.8
-
-
 def test_a_folder_of_one_site_is_not_taken_for_one_of_hosts(tmp_path: Path) -> None:
+    with pytest.raises(WebError, match="no host"):
+        FolderWeb(write(tmp_path / "none", {"readme.txt": b""}))
+    mirror = write(tmp_path / "mirror", {"index.html": b"", "a.test/x": b"", "b.test/x": b""})
+    assert FolderWeb(mirror).start_urls() == ("http://a.test/", "http://b.test/")
     write(tmp_path, {"index.html": b"front", "physics/index.htm": b"in"})
     with pytest.raises(WebError, match="looks like one site: give the folder that holds it"):
         FolderWeb(tmp_path)
@@ -256,8 +220,3 @@ def test_a_folder_of_one_site_is_not_taken_for_one_of_hosts(tmp_path: Path) -> N
         FolderWeb(tmp_path)
     write(tmp_path, {"manifest.json": b'{"physics": {}}'})
     assert body(FolderWeb(tmp_path), "http://physics/") == b"in"
-
-
-def test_an_index_page_beside_folders_with_names_of_hosts_is_no_matter(tmp_path: Path) -> None:
-    write(tmp_path, {"index.html": b"of the mirror", "a.test/index.htm": b"in"})
-    assert FolderWeb(tmp_path).start_urls() == ("http://a.test/",)

@@ -1,5 +1,4 @@
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
@@ -10,61 +9,8 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay import DemoWeb, ReplayDownloadHandler, web_of
-from tests.programs import run
+from mmcrawl.replay import ReplayDownloadHandler, web_of
 from tests.tables import each
-from tests.warm import python
-
-CRAWL = """
-import json, sys
-import scrapy
-from scrapy.crawler import CrawlerProcess
-from mmcrawl.replay.handler import web_of
-
-HANDLER = "mmcrawl.replay.handler.ReplayDownloadHandler"
-seen = {"pages": [], "failed": [], "aliased": []}
-
-class Everything(scrapy.Spider):
-    name = "everything"
-
-    async def start(self):
-        for url in web_of(self.crawler).start_urls():
-            yield scrapy.Request(url)
-        yield scrapy.Request("https://www.shop.demo.test/zuofa/", self.aliased)
-        yield scrapy.Request("http://unknown.test/", self.parse, errback=self.failed)
-
-    def parse(self, response):
-        seen["pages"].append(response.url)
-        if isinstance(response, scrapy.http.HtmlResponse):
-            hrefs = response.css("a::attr(href), frame::attr(src)").getall()
-            for href in hrefs:
-                if not any(s in href for s in ("SESSID", "jsessionid", "calendar", "script:", "@")):
-                    yield response.follow(href)
-
-    def aliased(self, response):
-        seen["aliased"].append(response.url)
-
-    def failed(self, failure):
-        seen["failed"].append([cls.__name__ for cls in type(failure.value).__mro__])
-
-process = CrawlerProcess({
-    "DOWNLOAD_HANDLERS": {"http": HANDLER, "https": HANDLER},
-    "MMCRAWL_WEB": "demo",
-    "MMCRAWL_WEB_LATENCY": '{"music.demo.test": 5}',
-    "ROBOTSTXT_OBEY": True,
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-    "DOWNLOAD_DELAY": 0,
-    "RETRY_TIMES": 1,
-    "LOG_LEVEL": "ERROR",
-    "TELNETCONSOLE_ENABLED": False,
-})
-crawler = process.create_crawler(Everything)
-process.crawl(crawler)
-process.start()
-stats = crawler.stats.get_stats()
-seen["stats"] = {k: v for k, v in stats.items() if isinstance(v, int)}
-print(json.dumps(seen))
-"""
 
 
 def handler(web: str, **settings: object) -> ReplayDownloadHandler:
@@ -82,24 +28,6 @@ def folder(tmp_path: Path) -> str:
     (tmp_path / "a.test/index.html").write_bytes("<p>课件</p>".encode("gbk"))
     (tmp_path / "a.test/film.wmv").write_bytes(b"x" * 1_500_000)
     return str(tmp_path)
-
-
-def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
-    # Scrapy writes a traceback of a host that has no robots.txt to give.
-    done = run(python(), "-c", CRAWL, code=None)
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
-    popups = {"http://wuli.demo.test/gaozhong/wuli/yanshi.htm"}
-    assert DemoWeb().relevant_urls() - popups <= set(seen["pages"])
-    assert not [url for url in seen["pages"] if "/neibu/" in url]
-    assert seen["aliased"] == ["https://shop.demo.test/zuofa/"]
-    assert [names[0] for names in seen["failed"]] == ["UnknownHostError"]
-    assert {"CannotResolveHostError", "DNSLookupError"} <= set(seen["failed"][0])
-    stats = seen["stats"]
-    assert stats["robotstxt/forbidden"] > 0
-    assert stats["retry/max_reached"] >= 2  # the unknown host and the page that is broken
-    assert stats["downloader/response_status_count/500"] == 2
-    assert stats["downloader/exception_count"] >= 2
 
 
 def test_a_response_has_the_class_status_and_headers_of_its_page(folder: str) -> None:
@@ -155,11 +83,6 @@ def test_latency_is_waited_for_per_host(folder: str) -> None:
     with pytest.raises(DNSLookupError):
         download(made, fast)
     assert fast.meta["download_latency"] < 0.05
-
-
-def test_the_web_is_opened_once_for_both_schemes_and_the_spider(folder: str) -> None:
-    crawler = get_crawler(Spider, {"MMCRAWL_WEB": folder})
-    assert web_of(crawler) is web_of(crawler)
 
 
 @each(

@@ -2,12 +2,10 @@ import gc
 import hashlib
 import random
 import re
-import sys
 import tracemalloc
 from collections import Counter, deque
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
@@ -18,22 +16,12 @@ from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, open_web
 from mmcrawl.replay.simulated import item, lessons
-from tests.programs import run
 from tests.replay.fetching import fetch
 from tests.tables import each
 
 DEAD = re.compile(r"/old[1-3]\.htm")
 PLAYERS = {"www.youtube.com", "player.bilibili.com"}
 SMALL = "pages=600,sites=3"
-DIGEST = """
-import hashlib
-from mmcrawl.replay import open_web
-web = open_web("sim:pages=600,sites=3")
-digest = hashlib.sha256()
-for url in web.page_urls():
-    digest.update(url.encode() + web.get(url).body)
-print(digest.hexdigest())
-"""
 
 
 def simulated(parameters: str) -> SimulatedWeb:
@@ -93,11 +81,8 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
 @each(
     "parameters",
     [
-        "pages=120,sites=1,adjacency=1,tunnel=10,dynamic=1",
+        "pages=60,sites=1,adjacency=1,tunnel=10,dynamic=1",
         "pages=100,sites=2,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
-        "pages=100,sites=2,topic=1,tunnel=1",
-        "pages=100,sites=2,media=0,banner=1",
-        "pages=100,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
     ],
 )
 def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str) -> None:
@@ -106,42 +91,22 @@ def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str)
     assert found == web.relevant_urls()
 
 
-@each(
-    "parameters",
-    ["pages=50,sites=1,tunnel=10,media=0.5", "pages=250,noise=1,flat=0.5,menu=9"],
-)
-def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose(parameters: str) -> None:
-    web = simulated(parameters)
+def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose() -> None:
+    web = simulated("pages=250,noise=1,flat=0.5,menu=9")
     urls = list(web.page_urls())
-    assert len(urls) == len(set(urls)) == SimulationConfig.parse(parameters).pages
+    assert len(urls) == len(set(urls)) == 250
     clicks, statuses = crawl(web)
     assert clicks.keys() == set(urls)
     assert {urlsplit(url).path for url, status in statuses.items() if status == 301} == {
         "/index.asp",
         "/old/",
     }
-    assert set(statuses.values()) <= {200, 301, 404}
+    assert set(statuses.values()) == {200, 301, 404}
     assert all(DEAD.search(url) for url, status in statuses.items() if status == 404)
-    assert any(status == 404 for status in statuses.values()) or "noise=1" not in parameters
-
-
-def test_media_files_answer_with_their_type() -> None:
-    web = simulated(SMALL)
-    for url in web.page_urls():
-        for resource in page_at(web, url).media:
-            if urlsplit(resource.url).netloc not in PLAYERS:
-                response = fetch(web, resource.url)
-                assert response.status == 200, resource.url
-                assert "text/html" not in (response.header("Content-Type") or "")
-
-
-def told_by(web: SimulatedWeb) -> str:
-    """Return a digest of all pages of a web, and of which of them are relevant."""
-    told, relevant = hashlib.sha256(), web.relevant_urls()
-    for url in web.page_urls():
-        page = fetch(web, url)
-        told.update(f"{url} {url in relevant} {page.header('Content-Type')}".encode() + page.body)
-    return told.hexdigest()[:12]
+    media = [one.url for url in urls[::5] for one in page_at(web, url).media]
+    for url in (one for one in media if urlsplit(one).netloc not in PLAYERS):
+        assert fetch(web, url).status == 200, url
+        assert "text/html" not in (fetch(web, url).header("Content-Type") or "")
 
 
 KEPT = {
@@ -149,25 +114,20 @@ KEPT = {
     "pages=120,sites=1,adjacency=1,tunnel=10,dynamic=1": "b42bde344325",
     "pages=100,sites=2,adjacency=0,media=0.5,noise=1,banner=1,languages=zh": "919eff140b64",
     "pages=100,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7": "ecaea2eb495e",
-    "pages=900,sites=1,topic=0.25,media=0.02": "c94a3c3ff5c2",
 }
 """Digests of webs: experiments that name a web by its parameters are to mean the same one."""
 
 
 @each("parameters, kept", KEPT.items())
 def test_the_same_parameters_give_the_same_web_in_every_version(parameters: str, kept: str) -> None:
-    assert told_by(simulated(parameters)) == kept
-
-
-def test_the_same_parameters_give_the_same_bytes_in_any_order_on_any_machine() -> None:
-    web, other = simulated(SMALL), simulated(SMALL)
-    digest = hashlib.sha256()
+    web, told = simulated(parameters), hashlib.sha256()
+    relevant = web.relevant_urls()
     for url in web.page_urls():
-        digest.update(url.encode() + fetch(web, url).body)
-    for url in reversed(list(web.page_urls())):
-        assert fetch(other, url) == fetch(web, url)
-    there = run(sys.executable, "-c", DIGEST, env={"PYTHONHASHSEED": "1"})
-    assert there.stdout.strip() == digest.hexdigest()
+        page = fetch(web, url)
+        told.update(f"{url} {url in relevant} {page.header('Content-Type')}".encode() + page.body)
+    assert told.hexdigest()[:12] == kept
+    asked_first = simulated(parameters)
+    assert fetch(asked_first, url) == page  # whatever was asked for before
 
 
 def test_another_seed_gives_another_web() -> None:
@@ -175,8 +135,6 @@ def test_another_seed_gives_another_web() -> None:
     assert not set(one.page_urls()) & set(two.page_urls())
     paths = [{urlsplit(url).path for url in web.relevant_urls()} for web in (one, two)]
     assert paths[0] != paths[1]
-    fronts = [fetch(web, web.start_urls()[0]).body for web in (one, two)]
-    assert fronts[0].replace(b"sim1", b"") != fronts[1].replace(b"sim2", b"")
 
 
 def fullest(web: SimulatedWeb) -> float:
@@ -192,26 +150,14 @@ def fullest(web: SimulatedWeb) -> float:
     return held / sum(relevant.values())
 
 
-def on_topic(web: SimulatedWeb) -> float:
-    lists = {directory(url) for url in web.page_urls() if directory(url).count("/") > 2}
-    named = sum(re.search(r"(notes|physics)[0-9]*$", place) is not None for place in lists)
-    return named / (len(lists) - 1)
-
-
 def dynamic(web: SimulatedWeb) -> float:
     items = [url for url in web.page_urls() if not re.search("calendar|zhuanti", url)]
     folders = {directory(url) for url in items if url.count("/") > 3}
     return len({directory(url) for url in items if "show.asp?id=" in url}) / len(folders)
 
 
-def with_banner(web: SimulatedWeb) -> float:
-    """Share of the sites with an animation above every page, or above none."""
-    sites: dict[str, set[bool]] = {}
-    for url in [*web.start_urls(), *random.Random(1).sample(list(web.page_urls()), 300)]:
-        has_one = b"/images/welcome.swf" in fetch(web, url).body
-        sites.setdefault(urlsplit(url).netloc, set()).add(has_one)
-    assert all(len(found) == 1 for found in sites.values())
-    return sum(map(max, sites.values())) / len(sites)
+def relevant_pages(web: SimulatedWeb) -> float:
+    return len(web.relevant_urls()) / 2_000
 
 
 def off_topic(web: SimulatedWeb) -> float:
@@ -231,28 +177,21 @@ def off_topic(web: SimulatedWeb) -> float:
     "parameters, measure, least, most",
     [
         ("pages=5000,adjacency=0", fullest, 0, 0.35),
-        ("pages=5000,adjacency=0.5", fullest, 0.4, 0.9),
         ("pages=5000,adjacency=1", fullest, 1, 1),
-        ("pages=2000,sites=1,tunnel=0,media=0,languages=en,topic=0.25", on_topic, 0.2, 0.3),
         ("pages=4000,sites=9,dynamic=0.3", dynamic, 0.18, 0.42),
-        ("pages=5000,sites=100,banner=0.5", with_banner, 0.38, 0.62),
-        ("adjacency=1,noise=0", off_topic, 0, 0.35),  # some directories of media have no others
-        ("adjacency=1,noise=1", off_topic, 1, 1),
+        ("pages=500,adjacency=1,noise=0", off_topic, 0, 0.35),  # a directory may have no others
+        ("pages=500,adjacency=1,noise=1", off_topic, 1, 1),
+        ("pages=2000,media=0.5,adjacency=1", relevant_pages, 0.45, 0.55),
+        ("pages=2000,media=0.02,adjacency=0", relevant_pages, 0.015, 0.03),
+        ("pages=2000,media=0", relevant_pages, 0, 0),
     ],
 )
 def test_a_share_is_about_what_was_asked_for(parameters, measure, least, most):
     assert least <= measure(simulated(parameters)) <= most
 
 
-@each("media, adjacency, sites", [(0, 0.5, 1), (0.02, 0, 5), (0.5, 1, 5)])
-def test_the_share_of_relevant_pages_is_the_one_asked_for(media, adjacency, sites):
-    parameters = f"pages=2000,sites={sites},media={media},adjacency={adjacency},tunnel=3"
-    found = len(simulated(parameters).relevant_urls())
-    assert found == pytest.approx(2_000 * media, rel=0.1, abs=15)
-
-
 def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> None:
-    web = simulated("pages=400,sites=1,flat=1,media=0.1")
+    web = simulated("pages=120,sites=1,flat=1,media=0.3")
     front, *_ = web.start_urls()
     listed = [url for url in web.page_urls() if directory(url) != directory(front)]
     assert len({directory(url) for url in listed}) == 1
@@ -260,43 +199,31 @@ def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> 
     assert max(clicks[url] for url in listed) == 2
     relevant = web.relevant_urls()
     places = [n for n, url in enumerate(listed) if url in relevant]
-    assert len(places) == pytest.approx(40, rel=0.3)
-    assert places[0] < 80
-    assert places[-1] > 320
+    assert places[0] < 24
+    assert places[-1] > 96
 
 
-@each("menu", [0, 30])
-def test_a_menu_stands_on_all_pages_of_its_directory(menu: int) -> None:
-    web = simulated(f"pages=100,sites=1,flat=1,menu={menu}")
+def test_a_menu_stands_on_all_pages_of_its_directory() -> None:
+    web = simulated("pages=60,sites=1,flat=1,menu=30")
     articles = [url for url in web.page_urls() if re.search(r"\d\.html?|\?id=", url)]
     on_all = set(articles)
     for url in articles:
         on_all &= {url, *(link.url for link in page_at(web, url).links)}
-    assert len(on_all) == menu
-
-
-def media_directories(web: SimulatedWeb) -> set[str]:
-    """The directories whose pages are mostly relevant."""
-    relevant = Counter(map(directory, web.relevant_urls()))
-    pages = Counter(map(directory, web.page_urls()))
-    return {name for name in relevant if relevant[name] > 0.4 * pages[name]}
+    assert len(on_all) == 30
 
 
 def test_a_tunnel_is_as_many_clicks_longer_as_it_has_pages() -> None:
-    webs = [simulated(f"pages=900,adjacency=1,noise=0.5,tunnel={tunnel}") for tunnel in (0, 4)]
+    webs = [simulated(f"pages=150,sites=1,adjacency=1,tunnel={tunnel}") for tunnel in (0, 4)]
     near, far = (crawl(web)[0] for web in webs)
-    names = media_directories(webs[0]) & media_directories(webs[1])
-    assert len(names) >= 3
+    names = {directory(url) for url in webs[0].relevant_urls()}
+    assert names == {directory(url) for url in webs[1].relevant_urls()}
     for name in names:
         assert far[f"{name}/"] - near[f"{name}/"] == 4
 
 
-@each(
-    "languages, charsets",
-    [("zh", {"gb2312", "utf-8"}), ("en", {"utf-8"}), ("mixed", {"gb2312", "utf-8"})],
-)
+@each("languages, charsets", [("en", {"utf-8"}), ("mixed", {"gb2312", "utf-8"})])
 def test_pages_are_in_the_charset_they_name(languages: str, charsets: set[str]) -> None:
-    web = simulated(f"{SMALL},languages={languages}")
+    web = simulated(f"pages=150,sites=3,languages={languages}")
     named, hans = set(), 0
     for url in web.page_urls():
         response = fetch(web, url)
@@ -309,8 +236,7 @@ def test_pages_are_in_the_charset_they_name(languages: str, charsets: set[str]) 
         in_header = response.header("Content-Type") == "text/html; charset=utf-8"
         assert in_header == (charset == "utf-8")
     assert named == charsets
-    expected = {"zh": 600, "en": 0}.get(languages)
-    assert hans == expected if expected is not None else 0 < hans < 600
+    assert (0 < hans < 150) == (languages == "mixed")
 
 
 def test_pages_of_a_tunnel_are_off_the_topic() -> None:
@@ -324,7 +250,7 @@ def test_pages_of_a_tunnel_are_off_the_topic() -> None:
 
 
 def test_media_alone_and_the_topic_alone_do_not_make_a_page_relevant() -> None:
-    web = simulated("pages=800,banner=0")
+    web = simulated("pages=300,banner=0")
     relevant = web.relevant_urls()
     others = [page_at(web, url) for url in web.page_urls() if url not in relevant]
     with_media = [page for page in others if page.media]
@@ -339,7 +265,8 @@ def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
     into: Counter[str] = Counter()
     out = []
     for url in web.page_urls():
-        links = {link.url for link in page_at(web, url).links}
+        hrefs = re.findall(rb'href="([^"]+)', fetch(web, url).body)
+        links = {urljoin(url, href.decode("ascii", "replace")) for href in hrefs}
         into.update(links)
         out.append(len(links))
     articles = re.compile(r"show\.asp|/(?!index_|zhuanti|old)[a-z]*[a-z-]*\d+\.html?$")
@@ -351,16 +278,9 @@ def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
     assert out[-1] > 2.5 * out[len(out) // 2]
 
 
-def test_directories_lie_on_several_layers() -> None:
-    web = simulated("pages=8000,sites=1")
-    layers = Counter(urlsplit(url).path.count("/") for url in web.page_urls())
-    assert set(layers) == {1, 2, 3, 4}
-    assert all(layers[layer] > 400 for layer in (2, 3, 4))
-
-
 def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
     web = simulated("pages=100000,sites=2")
-    urls = random.Random(1).sample(list(web.page_urls()), 300)
+    urls = random.Random(1).sample(list(web.page_urls()), 100)
     calls = Counter[str]()
 
     def counted(*args: object) -> object:
@@ -368,9 +288,9 @@ def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
         return item(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr("mmcrawl.replay.simulated.web.item", counted)
-    for url in urls[:200]:
+    for url in urls[:50]:
         assert fetch(web, url).status == 200
-    assert calls["item"] < 200 * 50  # no more than the links on those pages
+    assert calls["item"] < 50 * 50  # no more than the links on those pages
     gc.collect()
     tracemalloc.start()
     for url in urls:
@@ -395,7 +315,7 @@ def test_hosts_have_a_second_name_and_others_do_not_exist() -> None:
 
 def test_names_that_only_look_like_those_of_pages_are_not_found() -> None:
     web = simulated(f"{SMALL},tunnel=2,dynamic=0.5")
-    for url in random.Random(1).sample(list(web.page_urls()), 200):
+    for url in random.Random(1).sample(list(web.page_urls()), 60):
         if url.endswith("/"):
             assert fetch(web, f"{url}index_0.htm").status == 404
             continue
@@ -403,16 +323,12 @@ def test_names_that_only_look_like_those_of_pages_are_not_found() -> None:
         assert fetch(web, url.rpartition("/")[0] + "/x" + url.rpartition("/")[2]).status == 404
 
 
+ONE_SITE = simulated("pages=50,sites=1")
+
+
 @given(st.text())
 def test_any_url_is_answered(text: str) -> None:
-    web = simulated("pages=50,sites=1")
+    web = ONE_SITE
     web.get(text)
     web.get("http://site1.sim2009.test/" + text)
     web.get("http://site1.sim2009.test/calendar.asp?" + text)
-
-
-def test_parameters_that_are_not_given_keep_their_defaults() -> None:
-    assert SimulationConfig.parse("") == SimulationConfig()
-    assert SimulationConfig.parse(" pages = 5000 , seed=7,") == SimulationConfig(pages=5000, seed=7)
-    assert isinstance(open_web("sim:"), SimulatedWeb)
-    assert isinstance(open_web("sim:pages=500,languages=en"), SimulatedWeb)
