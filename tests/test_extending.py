@@ -42,18 +42,17 @@ class Handler(HTTP11DownloadHandler):
             print("RENDERED", request.url)
         return await super().download_request(request)
 """
+LATE = """
+class Late:
+    def process_item(self, item):
+        item.extra["late"] = "yes"
+        return item
+"""
 BAD = """
 class Bad:
     def process_item(self, item):
         item.extra["bad"] = object()
         return item
-"""
-WITHOUT_FRONTIER = """
-from mmcrawl.spiders import FocusedSpider
-
-class Mine(FocusedSpider):
-    name = "mine"
-    custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
 """
 
 OWN_REQUEST = """
@@ -159,20 +158,53 @@ def rows_of(path: Path) -> dict[str, dict[str, object]]:
     return {row["url"].rpartition("/")[2]: row for row in map(json.loads, lines)}
 
 
-@pytest.mark.parametrize("place", [300, 950], ids=["before judging", "after judging"])
-def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path, site: str) -> None:
-    feeds = ("-O", "media.jsonl", "-O", "media.csv")
-    crawl(folder, site, *feeds, ITEM_PIPELINES={"licence.Licence": place})
-    rows = rows_of(folder / "media.jsonl")
-    licences = {"": "CC", "next.html": "", "only-there.html": ""}
+def test_one_crawl_by_parts_of_the_user(folder: Path, site: str, asked: list[str]) -> None:
+    """A spider, pipelines before and after judging, a handler, an algorithm and a partitioner."""
+    (folder / "browser.py").write_text(HANDLER)
+    (folder / "late.py").write_text(LATE)
+    settings = {
+        "SPIDER_MODULES": "courses",
+        "ITEM_PIPELINES": {"licence.Licence": 300, "late.Late": 950},
+        "DOWNLOAD_HANDLERS": {"http": "browser.Handler", "https": "browser.Handler"},
+        "DOWNLOADER_MIDDLEWARES": {"rendered.Rendered": 50},
+        "MMCRAWL_BLOCKS": "halves",
+        "HTTPCACHE_ENABLED": 1,
+        "HTTPCACHE_DIR": str(folder / "cache"),
+    }
+
+    def crawled(store: str, feed: str) -> str:
+        given = ("-a", "algo=shortest", "-a", "least=0.01", "-a", f"store={store}")
+        feeds = ("-O", feed, "-O", "media.csv")
+        return crawl(folder, site, *given, *feeds, spider="courses", **settings).stdout
+
+    said = crawled("one.db", "one.jsonl")
+    rows = rows_of(folder / "one.jsonl")
+    licences = {"": "CC", "next.html": "", "only-there.html": ""}  # the spider asked for the last
     assert {name: row["licence"] for name, row in rows.items()} == licences
+    assert {row["late"] for row in rows.values()} == {"yes"}
     with (folder / "media.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = {row["url"].rpartition("/")[2]: row["licence"] for row in csv.DictReader(file)}
     assert cells == licences
-    crawl(folder, site, "-O", "again.jsonl")  # finished before: from the store
+    assert {"", "next.html"} <= {*re.findall(r"RENDERED \S+/(\S*)", said)}
+    with open_archive(f"sqlite:///{folder / 'one-archive.db'}", create=False) as archive:
+        methods = {version.method for version in archive.all_versions() if version.encoding}
+    assert methods == {"halves"}  # the pipelines of mmcrawl ran beside
+    first = [*asked]
+    assert "/robots.txt" in first
+    crawled("one.db", "again.jsonl")  # finished before: from the store
     assert rows_of(folder / "again.jsonl") == rows
-    with open_archive(f"sqlite:///{folder / 'crawl-archive.db'}", create=False) as archive:
-        assert len(list(archive.urls())) >= len(rows)  # the pipelines of mmcrawl ran beside
+    crawled("two.db", "two.jsonl")  # from the cache
+    assert asked == first
+    two = rows_of(folder / "two.jsonl")
+    for row in (*rows.values(), *two.values()):
+        row.pop("visited_at")
+    assert two == rows
+    scrapy(folder, "works", "describe", "one.db")
+    scrapy(folder, "works", "export", "one.db", "--to", "names")
+    listed = scrapy(folder, "works", "list", "one.db", "--json").stdout.splitlines()
+    titles = (folder / "works.txt").read_text(encoding="utf-8").splitlines()
+    assert titles == [json.loads(line)["title"] for line in listed] != []
+    assert "0 to 1" in scrapy(folder, "help", "algorithms", "shortest").stdout
 
 
 def test_a_spider_that_loses_parts_of_ours_says_so(folder: Path, site: str) -> None:
@@ -192,14 +224,6 @@ def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site:
     assert "a pipeline added a value that is not plain: Object of type object" in done.stderr
 
 
-def test_a_subclass_asks_for_more(folder, site, asked):
-    crawl(folder, site, "-O", "found.jsonl", spider="courses", SPIDER_MODULES="courses")
-    assert "/only-there.html" in asked
-    lines = (folder / "found.jsonl").read_text(encoding="utf-8").splitlines()
-    titles = sorted(json.loads(line)["title"] for line in lines)
-    assert titles == ["Optics one", "Optics three", "Optics two"]
-
-
 def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(folder, site):
     (folder / "mine.py").write_text(OWN_REQUEST)
     settings = {"SPIDER_MODULES": "mine", "STATS_DUMP": True}
@@ -212,55 +236,7 @@ def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(f
     assert re.search(r"'mmcrawl/requests/asked_before': 2\b", done.stderr)
 
 
-def test_algorithms_and_partitioners_are_found_by_their_entry_points(folder, site):
-    crawl(folder, site, "-a", "algo=shortest", "-a", "least=0.01",
-          MMCRAWL_BLOCKS="halves")  # fmt: skip
-    assert "0 to 1" in scrapy(folder, "help", "algorithms", "shortest").stdout
-    (folder / "page.html").write_bytes(PAGES["/"])
-    cut = json.loads(scrapy(folder, "blocks", "--json", "--method", "halves", "page.html").stdout)
-    assert len(cut["blocks"]) == 2
-
-
-def test_a_format_for_works_is_found_by_its_entry_point(folder: Path, site: str) -> None:
-    crawl(folder, site, "-a", "store=crawl.db")
-    scrapy(folder, "works", "describe", "crawl.db")
-    scrapy(folder, "works", "export", "crawl.db", "--to", "names")
-    listed = scrapy(folder, "works", "list", "crawl.db", "--json").stdout.splitlines()
-    titles = (folder / "works.txt").read_text(encoding="utf-8").splitlines()
-    assert titles
-    assert titles == [json.loads(line)["title"] for line in listed]
-
-
-def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(folder, site):
-    (folder / "browser.py").write_text(HANDLER)
-    handlers = {"http": "browser.Handler", "https": "browser.Handler"}
-    middlewares = {"rendered.Rendered": 50}
-    done = crawl(folder, site, DOWNLOAD_HANDLERS=handlers, DOWNLOADER_MIDDLEWARES=middlewares)
-    rendered = re.findall(r"RENDERED \S+/(\S*)", done.stdout)
-    assert {"", "next.html"} <= set(rendered)
-
-
-def test_a_second_crawl_is_answered_from_the_http_cache(folder, site, asked):
-    cache = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
-    crawl(folder, site, "-a", "store=one.db", "-O", "one.jsonl", **cache)
-    first = list(asked)
-    assert "/robots.txt" in first
-    crawl(folder, site, "-a", "store=two.db", "-O", "two.jsonl", **cache)
-    assert asked == first
-    one, two = (rows_of(folder / name) for name in ("one.jsonl", "two.jsonl"))
-    assert one
-    for row in (*one.values(), *two.values()):
-        row.pop("visited_at")
-    assert one == two
-
-
-def test_a_focused_crawl_without_the_frontier_is_refused(folder: Path, site: str) -> None:
-    (folder / "mine.py").write_text(WITHOUT_FRONTIER)
-    done = crawl(folder, site, spider="mine", SPIDER_MODULES="mine", exit_code=2)
-    assert "scrapy crawl: a focused crawl needs the scheduler mmcrawl." in done.stderr
-
-
-def test_a_program_that_crawls_without_the_frontier_is_refused_as_well() -> None:
+def test_a_focused_crawl_without_the_frontier_is_refused() -> None:
     class Mine(FocusedSpider):
         @classmethod
         def update_settings(cls, settings: BaseSettings) -> None:

@@ -20,19 +20,13 @@ BOMB = "Ignored response <200 http://a.test/> because its body exceeded DOWNLOAD
     "problem, reason",
     [
         (HttpError(REPLY, "Ignoring non-200 response"), "HTTP 418"),
-        (exceptions.CannotResolveHostError("no results"), "host not found"),
         (error.DNSLookupError("no results"), "host not found"),
         (exceptions.DownloadTimeoutError("took longer"), "no answer in time"),
-        (error.TimeoutError(), "no answer in time"),
-        (error.TCPTimedOutError(), "no answer in time"),
         (exceptions.DownloadConnectionRefusedError("111"), "connection refused"),
-        (error.ConnectionRefusedError(), "connection refused"),
         (exceptions.DownloadCancelledError("5 bytes"), "too large"),
         (exceptions.IgnoreRequest(BOMB), "too large"),
         (exceptions.DownloadFailedError("lost"), "connection broken"),
-        (exceptions.ResponseDataLossError(), "connection broken"),
         (ResponseFailed([Failure(error.ConnectionDone())]), "connection broken"),
-        (error.ConnectionLost(), "connection broken"),
         (zlib.error("Error -3 while decompressing data"), "broken compression"),
         (gzip.BadGzipFile("Not a gzipped file (b'<t')"), "broken compression"),
         (exceptions.IgnoreRequest("Forbidden by robots.txt"), "forbidden by robots.txt"),
@@ -46,12 +40,8 @@ def test_a_failure_is_told_in_a_few_words(problem: Exception, reason: str) -> No
     assert reason_of(Failure(problem)) == reason
 
 
-@each("problem", [RuntimeError("x" * 9999), ValueError("x" * 9999)])
-def test_a_long_failure_is_cut(problem: Exception) -> None:
-    assert len(reason_of(Failure(problem))) == 200
-
-
-def test_an_error_that_is_its_own_cause_is_looked_at_once() -> None:
+def test_a_long_failure_is_cut_and_one_that_is_its_own_cause_looked_at_once() -> None:
+    assert len(reason_of(Failure(ValueError("x" * 9999)))) == 200
     problem = ValueError("odd")
     problem.__cause__ = problem
     assert fatal_error(problem) is None

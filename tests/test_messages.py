@@ -60,14 +60,10 @@ SCORING = [
     (scorer("depth"), "unknown algorithm 'depth'; there are breadth, "),
     (scorer("breadth", speed=3), "algorithm breadth has no parameter 'speed'; it has "),
     (scorer("pagerank", d=1.0), "algorithm pagerank: d must be a number from"),
-    (scorer("fish", depth=-1), "algorithm fish: depth must be a number from"),
-    (scorer("learned", variance=0.0), "variance must be a number from 1e-06 to 100, not 0"),
     (scorer("learned", variance=float("inf")), "learned: variance must be a number from"),
     (scorer("shark-improved", sigma=1.0), "sigma must be a number from 0 to 0.999, not 1.0"),
     (parameter("urlrule", alpha="nan"), "alpha: 'nan' is not allowed; it may be a number"),
-    (parameter("urlrule", alpha="much"), "alpha: 'much' is not allowed; it may be a number"),
     (parameter("urlrule", m="0.5"), "m: '0.5' is not allowed; it may be a whole number"),
-    (parameter("urlrule-2009", num2="auto"), "it may be a whole number"),
     (parameter("urlrule-2009", num2="-1"), "num2 must be a number from 0 up, not -1"),
     (lambda: prior_of({"pageing": (1, 0), "list: age": (0, 0)}), "collected: list: age, pageing; "),
 ]
@@ -108,44 +104,18 @@ CRAWL = [
         "animation (动画), simulation (仿真), document",
     ),
     (crawl(sites="all"), "sites: 'all' is not allowed; it may be hosts, domains or anywhere"),
-    *(
-        (
-            crawl(expand=one),
-            f"expand: {one!r} is not understood; it may be all, on-topic, or score:S",
-        )
-        for one in ("some", "score:1.5", "score:nan")
-    ),
+    (crawl(expand="score:nan"), "expand: 'score:nan' is not understood; it may be all, on-topic"),
     (crawl(job="a/b"), f"job: 'a/b' is not allowed; {NO_NAME}"),
-    (
-        crawl(job="a\u202eb"),
-        rf"job: 'a\u202eb' contains characters that cannot be printed; {NO_NAME}",
-    ),
+    (crawl(job="a\u202eb"), r"job: 'a\u202eb' contains characters that cannot be printed; it may"),
+    (crawl(workers="65"), "'65' is not allowed; it may be auto, or a whole number from 1 to 64"),
+    (crawl(workers="9" * 5_000), "workers: "),
     (crawl(max_pages="-1"), "max_pages: '-1' is not allowed; it may be a whole number from 0"),
     (crawl(max_pages="9" * 5000), "max_pages: '999"),
-    (crawl(max_layer="1.5"), "max_layer: '1.5' is not allowed; it may be a whole number from 0"),
-    (
-        crawl(store="redis://host/0"),
-        "store: 'redis://host/0' is not understood; it may be sqlite:///FILE, memory: or mongodb:",
-    ),
-    (
-        crawl(archive="memory:"),
-        "archive: 'memory:' is not understood; it may be sqlite:///FILE, mongodb://HOST/DATABASE",
-    ),
-    (
-        crawl(seeds=""),
-        "seeds: there are none; they may be a seed file, a URL, or URLs separated by co",
-    ),
-    (
-        crawl(web="/no/such/folder"),
-        "web: '/no/such/folder' does not exist; it may be demo, a folder with one folder per host,",
-    ),
-    *(
-        (crawl(web=name), f"web: {name!r} does not exist")
-        for name in (LONG, "~nosuchuser/x", "物" * 100)
-    ),
-    *((crawl(seeds=name), "no seed file") for name in (LONG, "~nosuchuser/x", "物" * 100)),
+    (crawl(store="redis://host/0"), "store: 'redis://host/0' is not understood; it may be sqlite:"),
+    (crawl(archive="memory:"), "archive: 'memory:' is not understood; it may be sqlite:///FILE, "),
+    (crawl(seeds=""), "seeds: there are none; they may be a seed file, a URL, or URLs separated"),
+    *((crawl(web=name), f"web: {name!r} does not exist") for name in (LONG, "~nosuchuser/x")),
     (crawl(topic=LONG), "unknown topic 'xxx"),
-    (crawl(topic="nosuch"), "unknown topic 'nosuch'"),
     (crawl(topic="physics-senio"), "did you mean physics-senior"),
     (crawl(topic=","), "no topic is named"),
     (crawl(topic="/no/topic.toml"), "there is no topic file /no/topic.toml"),
@@ -155,34 +125,28 @@ CRAWL = [
         crawl(colour="red"),
         f"there is no argument 'colour'; there are {', '.join(FocusedParams.model_fields)}; ",
     ),
-    (crawl(seeds="nosuch.txt"), "there is no seed file nosuch.txt"),
     (alone(keywords=" , "), "topic 'keywords' holds no words"),
     (alone(seeds="http://a.test/"), "no topic: give -a topic=NAME"),
-    (alone(web="demo", seeds="http://a.test/"), "no topic: give -a topic=NAME"),
     (setting(MMCRAWL_BLOCKS="sieve"), "unknown partitioner 'sieve'"),
     (setting(MMCRAWL_BLOCKS="quark:least=1"), "no option 'least'"),
     (setting(MMCRAWL_BLOCKS="bwap:min_size=x"), "min_size must be a number"),
     *(
         (setting(MMCRAWL_METRICS=text), "must be an address with a port, as 127.0.0.1:9410")
-        for text in ("9410", "127.0.0.1", "127.0.0.1:", "host:port")
+        for text in ("9410", "127.0.0.1:", "host:port")
     ),
     *(
         (setting(MMCRAWL_TOPIC_THRESHOLD=text), "THRESHOLD must be a number between 0 and 1")
-        for text in ("0", "1", "1.5", "-0.1", "nan", "half", "")
+        for text in ("0", "1", "nan", "half")
     ),
     *(
         (setting(**{name: text}), f"{name} must be a whole number from 0, as")
-        for name in WHOLE
-        for text in ("abc", "", "1.5", "-1", -1, [1])
+        for name, text in zip(WHOLE, ("", "1.5", -1), strict=True)
     ),
     *(
         (seeds(text), "there is no seed file")
-        for text in (LONG * 20, "~nobody-of-that-name/seeds.txt", "a\0b/")
+        for text in (LONG * 20, "~nobody-of-that-name/seeds.txt", "a\0b/", "物" * 100)
     ),
-    *(
-        (seeds(name), f"no seed file {name}; give a file, or URLs")
-        for name in ("nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv")
-    ),
+    (seeds("nosuch.txt"), "there is no seed file nosuch.txt; give a file, or URLs"),
     *(
         (seeds(text), f"seed {text.rpartition(',')[2]!r} is no URL; write it as http://host/path")
         for text in ("ftp://a.test/", "http://", "http://a.test/,http://[")
@@ -236,57 +200,39 @@ def plan(algos: str, **arguments: str) -> Call:
 LENS = {"keywords": "lens"}
 WEIGHT = "a rule is PATTERN [0 to 99, or never]"
 FILES = [
-    (
-        toml('name = "x"\nwords = [["a" 3]]'),
-        "topic.toml: not valid TOML: Unclosed array (at line 2,",
-    ),
+    (toml('name = "x"\nwords = [["a" 3]]'), "topic.toml: not valid TOML: Unclosed array (at line"),
     (toml('words = [["a"]]'), "has no name"),
     (toml('name = "x"\nwords = []'), "holds no words"),
     (toml('name = "x"\nwords = [["a", 3]]'), "is no list of words"),
-    (
-        toml('name = "x"\nwords = [["a"],\n["!"]]'),
-        "topic.toml, line 3: the word '!' holds no letter",
-    ),
+    (toml('name = "x"\nwords = [["a"],\n["!"]]'), "topic.toml, line 3: the word '!' holds no"),
     (toml('name = "x"\nword = [["a"]]'), "unknown key 'word'; there are name"),
     (toml('name = "x"\nwords = [["a"]]\n[media.film]\nwords = []'), "unknown key 'film'"),
     (toml('name = "力"'.encode("utf-16")), "neither UTF-8 nor GB18030"),
     (words("ok\n\n!!!\n"), "words.txt, line 3: the word '!!!' holds no letter"),
     (words("ok\n" + "x" * 65), f"words.txt, line 2: the word '{'x' * 20}'… is longer than 64"),
     (words("# nothing\n"), "holds no words"),
-    (words(""), "holds no words"),
     (words("ok\0"), "neither UTF-8 nor GB18030"),
     (read(load_topic, "x.json", b"\x80\x04pickled"), "is no learnt topic"),
     (read(load_topic, "y.json"), "there is no topic file"),
     (read(load_topic, "nowhere/optics.toml"), "no topic file nowhere/optics.toml"),
     *(
         (read(load_topic, name), "no topic file" if "/" in name else "unknown topic")
-        for name in (LONG, "物" * 100, "a/" * 3000 + "x.toml")
+        for name in (LONG, "a/" * 3000 + "x.toml")
     ),
     (read(load_topic, "高中物里"), "高中物理? `scrapy topic list` shows"),
-    (lambda: Topic("empty", "", ()), "holds no words"),
-    (
-        lambda: TOPIC.wanting(["vidoe"]),
-        "no such media kind 'vidoe'; there are audio, video, animation",
-    ),
-    *(
-        (listed(text), "seeds.txt names no seeds; write one URL a line")
-        for text in ("", "\n \n", "# \n")
-    ),
+    (lambda: TOPIC.wanting(["vidoe"]), "no such media kind 'vidoe'; there are audio, video, "),
+    (listed("# \n \n"), "seeds.txt names no seeds; write one URL a line"),
     *(
         (listed(f"http://good.test/\n# comment\n{line}\n"), f"seeds.txt, line 3: {line!r} ")
         for line in (
-            *("ftp://a.test/", "http:///path", "http://a.test:99999/", "javascript:alert(1)"),
-            *("physics-senior", "http://a.test/ physics-senior biology-senior"),
+            *("http:///path", "http://a.test:99999/", "javascript:alert(1)"),
+            "http://a.test/ physics-senior biology-senior",
         )
-    ),
-    (
-        listed("http://a.test/ # café".encode("latin-1")),
-        "is not UTF-8, UTF-16 or GBK text; save it as",
     ),
     (listed(b"\xef\xbb\xbfhttp://a.test/\xe5\x85"), "is not UTF-8, UTF-16 or GBK text; save it as"),
     *(
         (listed(content), "seeds.txt is no text; give a seed file, one entry a line")
-        for content in ("http://a/".encode("utf-16-le"), b"RIFF\x00\x00\x08\x00AVI", b"\0" * 99)
+        for content in ("http://a/".encode("utf-16-le"), b"RIFF\x00\x00\x08\x00AVI")
     ),
     (ruled("h.test/a"), "line 3: 'h.test/a' is no pattern: begin it with http://, https:// or re:"),
     (ruled("re:(a"), "line 3: 're:(a' is no pattern: missing ): (a (RE2 has no look-around"),
@@ -300,12 +246,12 @@ FILES = [
     (read(read_rules, "x", b"\0\1"), "is no text; give a rules file, one entry a line"),
 ]
 WEBS = [
-    *((web(name), "does not exist") for name in ("", "nowhere", "~nosuchuser/web")),
+    *((web(name), "does not exist") for name in ("", "nowhere")),
     (web(LONG), LONG),
     (web("x\0y"), "x"),
     (read(open_web, "notes.txt", "x"), "is no stored web"),
     (web("."), "is empty"),
-    *((manifest(text), "manifest.json") for text in ("{", "[]", '{"a.test": 1}')),
+    *((manifest(text), "manifest.json") for text in ("{", '{"a.test": 1}')),
     (manifest('{"a.test": {"aliases": "x"}}'), "manifest.json"),
     *((web(spec), "leads nowhere") for spec in ("portal:", "portal: ; ")),
     (web("portal:demo;nowhere"), "'nowhere' does not exist"),
@@ -314,43 +260,32 @@ WEBS = [
     (web("sim:colour=red"), "no parameter 'colour'; it has pages, sites, media, adjacency, tunnel"),
     (web("sim:pages"), "'pages' is no parameter"),
     (web("sim:pages=many"), "a whole number from 50 to 10000000"),
-    (web("sim:pages=10"), "a whole number from 50"),
     (web("sim:pages=99,sites=2"), "too few for 2 sites: give at least 50 a site"),
-    (web("sim:sites=0"), "a whole number from 1 to 10000"),
     (web("sim:tunnel=1.5"), "a whole number from 0 to 10"),
-    (web("sim:seed=-1"), "a whole number from 0"),
     (web("sim:seed=" + "9" * 5000), "a whole number from 0"),
     (web("sim:media=0.6"), "a number from 0 to 0.5"),
     (web("sim:adjacency=nan"), "a number from 0 to 1"),
-    (web("sim:noise=-0.1"), "a number from 0 to 1"),
     (web("sim:languages=fr"), "one of zh, en, mixed"),
     (web("sim:seed=1,seed=2"), "given twice"),
     (crawl(web="sim:pages=5"), "web: pages=5 does not describe a simulated web"),
     *(
         ((lambda value=value: Latency.parse(value)), "no latency")
-        for value in ("fast", "-1", -1, True, "NaN", [1], {"a.test": "x"}, "[1]")
+        for value in ("fast", -1, True, "NaN", [1], {"a.test": "x"})
     ),
 ]
 REST = [
     (plan("nope"), "there is no algorithm 'nope'; there are breadth, urlrule"),
     (plan("urlrule:lift"), "'urlrule:lift' is not understood; write urlrule:parameter=value"),
-    (plan("urlrule:=3"), "'urlrule:=3' is not understood"),
     (plan("", **LENS), "there is no algorithm to compare"),
     (plan("breadth,breadth", **LENS), "breadth is named twice"),
-    (plan("breadth", topic="nosuch"), "unknown topic 'nosuch'"),
-    (plan("breadth", **LENS, media="film"), "there is no media kind 'film'"),
     (plan("breadth", **LENS, max_depth="x"), "max_depth: 'x' is not allowed"),
-    (
-        plan("breadth", **LENS, seeds="http://else.test/"),
-        "seed http://else.test/ is not in the web",
-    ),
+    (plan("breadth", **LENS, seeds="http://else.test/"), "seed http://else.test/ is not in the"),
     (plan("urlrule:lift=much", **LENS), "lift: 'much' is not allowed"),
     (plan("learned:variance=-1", **LENS), "learned: variance must be "),
-    (plan("urlrule:media=audio", **LENS), "media is no parameter of an algorithm"),
     (plan("urlrule:store=x", **LENS), "store is no parameter of an algorithm"),
     *(
         ((lambda uri=uri: open_store(uri)), "is not understood; use sqlite:///FILE")
-        for uri in ("", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db")
+        for uri in ("", "crawl.db", "sqlite:///", "sqlite://crawl.db")
     ),
     (lambda: open_files("nowhere://a"), "media store nowhere://a is not understood"),
     (lambda: media_beside("memory:"), "in memory"),
@@ -360,30 +295,25 @@ REST = [
 WORDS = [
     (pattern(), "one host with the same query keys"),
     (pattern("http://h/a", "http://i/a"), "one host with the same query keys"),
-    (pattern("http://h/a?x=1", "http://h/a?y=1"), "one host with the same query keys"),
     (pattern("http://h/a", "http://h/a?x=1"), "one host with the same query keys"),
     (glob("h.test/xy/*"), "begin it with http://, https:// or re:"),
     (glob("http://h.test"), "write host and path, as http://h.test/"),
-    (glob("http:///xy/*"), "write host and path"),
     (glob("http://h.test/**/a"), "** may stand at the end only; write * within"),
-    (glob("http://**/a"), "at the end only"),
     (glob("http://h.test/a?b=**"), "at the end only"),
     (glob("http://h.test/a?*=1"), "values of a query only; write ?** for any"),
     (glob("http://h.test/a#b"), "what follows # is not sent"),
     *(
         (rule(f"re:{regex}"), "RE2 has no look-around and no back-references")
-        for regex in ("(a", "(?=a)", "a{2000}", r"(a)\1", "((a{100}){100}){100}", "[a-")
+        for regex in ("(?=a)", "a{2000}", r"(a)\1", "[a-")
     ),
-    (lambda: as_time("yesterday"), "'yesterday' is no time; give one as"),
     *(
-        (lambda text=text: as_time(text), "is no time; give one as")
-        for text in ("", "2024-13-01", "@", "@1e99", "99999", "@nan")
+        (lambda text=text: as_time(text), f"{text!r} is no time; give one as")
+        for text in ("", "2024-13-01", "@1e99", "@nan")
     ),
     (lambda: kind_named("simulatoin"), "'simulatoin'; did you mean simulation"),
-    (lambda: kind_named("xyzzy"), "no media kind 'xyzzy'"),
     *(
         ((lambda text=text: as_size(text)), "is no size")
-        for text in ("", "GB", "-1", "1e3", "20 G B", "1" * 20, "٣")
+        for text in ("", "GB", "1e3", "1" * 20, "٣")
     ),
     (lambda: as_sizes("films:1GB"), "there is no media kind 'films'"),
 ]

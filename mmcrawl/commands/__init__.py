@@ -29,8 +29,6 @@ SUMMARIES = {
 """What each command does, as the list of commands says it."""
 
 with lazy_imports(__name__):
-    from mmcrawl.commands.archive.due import due_lines
-    from mmcrawl.commands.archive.listing import version_lines
     from mmcrawl.commands.crawl_workers import Workers, number_of_workers
     from mmcrawl.commands.links import COLUMNS
     from mmcrawl.commands.program import main

@@ -92,10 +92,8 @@ def test_facts_and_blocks_of_a_version(run):
     assert 'etag "x"' in said.words
     assert "next time Level 3 as before: it is thought over again after version 5." in said.words
     assert "navigation Home Lessons Tests" in said.words
-    assert "copyright Copyright 2009 Optics" in said.words
     assert "version 1 of 2024-03-01" in run("show", URL, "--version", "1").words
     assert "version 1 of 2024-03-01" in run("show", URL, "--at", "2024-04-30").words
-    assert "版" not in run("show", GBK).out
     assert "光的折射" in run("show", GBK).out
     blocks = run("show", URL, "--json").json()["blocks"]
     assert {"navigation", "copyright"} <= {block["kind"] for block in blocks}
@@ -117,8 +115,6 @@ def test_layout_and_blocks_of_a_version_in_order_are_the_page(run):
     assert said["anew"]["new_bytes"] == new[0]["end"] - new[0]["start"]
     words = run("show", URL, "--blocks").words
     assert f"+ {new[0]['digest']} {new[0]['start']}–{new[0]['end']}" in words
-    assert f"layout {said['layout']['digest']}" in words
-    assert "layout 0–" in words
     assert f"new 1 of {len(inner)} blocks, {said['anew']['new_bytes']} bytes" in words
 
 
@@ -168,19 +164,13 @@ def test_a_difference_shows_changed_blocks_with_their_words(run):
     only = run("diff", URL, "1", "2", "--kinds", "navigation", "--all")
     assert "Home Lessons" in only.out
     assert "[-open-]" not in only.out
-    kinds = {block["change"] for block in run("diff", URL, "1", "2", "--json").json()["blocks"]}
-    assert kinds == {"kept", "changed"}
-    assert "the same, byte for byte" in run("diff", URL, "1", "1").out
-
-
-def test_a_difference_begins_with_what_changed_by_kind(run):
-    said = run("diff", URL, "1", "2")
     record = run("diff", URL, "1", "2", "--json").json()
+    assert {block["change"] for block in record["blocks"]} == {"kept", "changed"}
+    assert record["verdict"] == "content"
     (kind,) = record["summary"]["changed"]
     assert f"blocks: 1 changed ({kind})" in said.words
     assert said.out.index("blocks:") < said.out.index("[-open-]")
-    assert record["verdict"] == "content"
-    assert sum(sum(kinds.values()) for kinds in record["summary"].values()) >= len(record["blocks"])
+    assert "the same, byte for byte" in run("diff", URL, "1", "1").out
 
 
 def test_a_change_of_markup_or_encoding_is_one_line(run):
@@ -204,19 +194,6 @@ def test_a_change_of_markup_or_encoding_is_one_line(run):
         assert "~" not in one.out
 
 
-def test_advertisements_are_left_out_of_a_difference_unless_wished(run):
-    for number, offer in enumerate(("Buy lenses now", "Buy mirrors now")):
-        with open_archive("sqlite:///crawl-archive.db") as archive:
-            body = page("Ads", "x").replace(b"Buy lenses now", offer.encode())
-            archive.store(Capture("http://ads.test/", body, day("2024-01-01") + number))
-            kinds = [b.kind for b in archive.blocks_of(archive.get("http://ads.test/"))]
-    if "advertisement" not in kinds:
-        pytest.skip("the block is not taken for an advertisement")
-    assert "mirrors" not in run("diff", "http://ads.test/").out
-    assert "mirrors" in run("diff", "http://ads.test/", "--all").out
-    assert "mirrors" in run("diff", "http://ads.test/", "--kinds", "advertisement").out
-
-
 def test_numbers_and_a_check(run):
     said = run("stats").words
     assert "URLs 4" in said
@@ -236,26 +213,17 @@ def test_numbers_and_a_check(run):
 
 
 @pytest.mark.parametrize(
-    ("setting", "method", "unsegmented"),
-    [(None, "bwap", 0), ("spcola", "spcola", 0), ("off", "bwap", 4)],
+    ("setting", "method", "unsegmented"), [("spcola", "spcola", 0), ("off", "bwap", 4)]
 )
 def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(run, setting, method, unsegmented):
     run("export-warc", "all.warc.gz")
-    settings = {} if setting is None else {"MMCRAWL_BLOCKS": setting}
-    assert run("import-warc", "all.warc.gz", "-a", "archive=copy.db", **settings).code == 0
+    copied = run("import-warc", "all.warc.gz", "-a", "archive=copy.db", MMCRAWL_BLOCKS=setting)
+    assert copied.code == 0
     with open_archive("sqlite:///copy.db", read_only=True) as archive:
         pages = [version for version in archive.all_versions() if version.encoding]
         assert {version.method for version in pages} == {method}
         assert archive.stats().unsegmented == unsegmented
         assert [archive.page(version).kept is None for version in pages] == [bool(unsegmented)] * 4
-
-
-def test_a_method_that_is_none_takes_nothing_in(run: Run) -> None:
-    run("export-warc", "all.warc.gz")
-    said = run("import-warc", "all.warc.gz", "-a", "archive=copy.db", MMCRAWL_BLOCKS="scissors")
-    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert "scissors" in said.err
-    assert not Path("copy.db").exists()
 
 
 def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path):
@@ -308,12 +276,9 @@ def test_what_is_due(run):
     for kinds, changed in (("all", "1 of 2 visits, "), ("advertisement", "0 of 2 visits, at 1 mo")):
         said = run("due", "--at", "2025-01-01", MMCRAWL_REVISIT_KINDS=kinds)
         assert f"Changed at {changed}" in said.words
-    wrong = run("due", MMCRAWL_REVISIT_KINDS="topic, poems")
-    assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
-    assert "MMCRAWL_REVISIT_KINDS topic, poems: name kinds of blocks of title, topic" in wrong.err
     wrong = run("due", MMCRAWL_REVISIT_KINDS="all,topic")
+    assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
     assert "MMCRAWL_REVISIT_KINDS all,topic: name kinds" in wrong.err
-    assert wrong.err.endswith(", or all alone\n")
     later = run("due", "--at", "2024-03-02T12:00", MMCRAWL_REVISIT_DEFAULT=72)
     assert later.words.startswith(
         "0 due at 2024-03-02 12:00:00 UTC The next page is due at 2024-03-04 00:00:00 UTC;"
@@ -327,15 +292,6 @@ def test_a_search_finds_blocks(run):
     assert [hit["url"] for hit in run("search", "mirrors", "--json").lines()] == [OTHER]
     nothing = run("search", "zzzz")
     assert (nothing.code, nothing.words) == (1, "0 pages found")
-
-
-def test_a_search_shows_portions_in_an_order(run):
-    def found(*options: str) -> list[str]:
-        return [hit["url"] for hit in run("search", "lens", *options, "--json").lines()]
-
-    assert found("--order", "newest") == [URL, OTHER]
-    assert found("--order", "oldest") == [URL, OTHER]
-    assert found("--order", "newest", "--limit", "1") == [URL]
 
 
 def test_a_damaged_search_index_is_made_anew(run, desk: Path):
@@ -377,11 +333,8 @@ def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path):
     whole = (desk / "all.warc").read_bytes()
     (desk / "cut.warc").write_bytes(whole[:-60])
     cut = run("import-warc", "cut.warc", "-a", "archive=copy.db")
-    assert cut.code == 1
-    assert cut.err.count("\n") == 1
-    assert "'cut.warc', offset" in cut.err
+    assert (cut.code, cut.err.count("\n")) == (1, 1)
     assert "the record is damaged or cut off; left out" in cut.err
-    assert "skipped: 1 warcinfo" in cut.words
     assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3
 
 
@@ -415,9 +368,7 @@ def test_nothing_a_page_says_reaches_the_terminal(run):
     "text, expected",
     [
         ("2024-05-17", "2024-05-17T00:00:00+00:00"),
-        ("2024-05-17 08:30", "2024-05-17T08:30:00+00:00"),
         ("2024-05-17T08:30:00+08:00", "2024-05-17T00:30:00+00:00"),
-        ("2024-05-17T08:30:00Z", "2024-05-17T08:30:00+00:00"),
         ("2024-05-17 08:30:00 UTC", "2024-05-17T08:30:00+00:00"),
         ("20240517083000", "2024-05-17T08:30:00+00:00"),
         ("2024", "2024-01-01T00:00:00+00:00"),

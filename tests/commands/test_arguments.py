@@ -42,23 +42,17 @@ def test_a_command_takes_arguments_of_the_crawl_in_both_forms(words, names):
             assert getattr(parser.parse_args(given), name) == "x"
 
 
-@each("form", ["file", "uri", "option", "-a"])
-def test_the_archive_of_a_file_is_opened_where_it_is_named(form, tmp_path, monkeypatch, capsys):
+@each("words", [["list", "sqlite:///mine.db"], ["list", "--archive", "mine.db"]])
+def test_the_archive_of_a_file_is_opened_where_it_is_named(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with open_archive("sqlite:///mine.db") as archive:
         archive.store(Capture("http://h.test/lens", b"<p>lens", 1.0))
-    words = {
-        "file": ["list", "mine.db"],
-        "uri": ["list", "sqlite:///mine.db"],
-        "option": ["list", "--archive", "mine.db"],
-        "-a": ["list", "-a", "archive=mine.db"],
-    }[form]
     assert exit_code(ArchiveCommand, *words) == 0
     assert "http://h.test/lens" in capsys.readouterr().out
 
 
 @each("command", ["browse", "rank"])
-@each("place", ["mine.db", "sqlite:///mine.db", "mongodb://h.test/mine"])
+@each("place", ["mine.db", "mongodb://h.test/mine"])
 def test_commands_that_take_an_archive_take_its_name_alone(command, place, monkeypatch):
     made = import_module(f"mmcrawl.commands.{command}").Command
     taken: list[argparse.Namespace] = []
@@ -71,17 +65,11 @@ def test_commands_that_take_an_archive_take_its_name_alone(command, place, monke
     "words, told",
     [
         (["crawl", "focused", "--topic=x"], "there is no option --topic; an argument of a spider"),
-        (
-            ["crawl", "focussed"],
-            "no spider 'focussed'; there are .*; did you mean focused",
-        ),
+        (["crawl", "focussed"], "no spider 'focussed'; there are .*; did you mean focused"),
         (["crawl", "-s", "MMCRAWL_TOPIC_TRESHOLD=1"], "TRESHOLD; did you mean MMCRAWL_TOPIC_THRES"),
-        (["crawl", "focused", "-a", "topik=x"], "no argument 'topik'; .*; did you mean topic"),
         (["crawl", "revisit", "--due", "all"], "an argument of a spider is given as -a due=…"),
         (["fetch", "--spider", "focused", "-s", "MMCRAWL_WEP=x"], "did you mean MMCRAWL_WEB"),
         (["crawl", "revisit", "-a", "stor=x.db"], "no argument 'stor'; there are store, archive"),
-        (["crawl", "focused", "-a", "discover=cdx"], "discover=cdx and cdx=URL"),
-        (["crawl", "revisit", "-a", "archive=none.db"], "there is no archive none.db"),
         (["crawl", "collect", "-a", "store=none.db"], "there is no store none.db"),
         (["list", "-s", "NO=1"], ""),
         (["archive", "list", "-s", "MMCRAWL_ARCHVIE=x"], "did you mean MMCRAWL_ARCHIVE"),
@@ -108,11 +96,8 @@ def test_what_is_misspelt_is_told_in_a_sentence(program, words, told, monkeypatc
     "text, end",
     [
         ("2026-11-26", "2026-11-26T23:59:59.999"),
-        ("20261126", "2026-11-26T23:59:59.999"),
-        ("2026-11", "2026-11-30T23:59:59.999"),
         ("202611", "2026-11-30T23:59:59.999"),
         ("2024-02", "2024-02-29T23:59:59.999"),
-        ("2026-12", "2026-12-31T23:59:59.999"),
         ("2026", "2026-12-31T23:59:59.999"),
         ("2026-11-26T08:30", "2026-11-26T08:30"),
         ("@5", "1970-01-01T00:00:05"),
@@ -138,7 +123,7 @@ def test_of_a_day_the_last_version_is_shown(tmp_path, monkeypatch, capsys):
         assert ranked == code
 
 
-@each("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
+@each("words", ["archive list", "blocks --format md x.html", "crawl"])
 def test_a_folder_that_was_deleted_is_told_in_a_sentence(words, tmp_path, monkeypatch, capsys):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -18,7 +18,6 @@ import pytest
 from mmcrawl.cluster import Heartbeat, heartbeats_of, open_shared_store
 from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
-from mmcrawl.crawl import FocusedParams, explain_arguments
 from tests.programs import started
 from tests.tables import each
 from tests.waiting import HANG
@@ -166,18 +165,6 @@ def test_auto_goes_by_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert module._free_memory() > 0
     assert number_of_workers("7") == 7
-
-
-# -- mistakes -----------------------------------------------------------------------------------
-
-
-@each("workers", ["0", "65", "500", "-1", "two", "²", "1.5", "9" * 5_000])
-def test_a_number_of_workers_that_cannot_be_is_told(workers: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        FocusedParams(seeds="http://a.test/", topic="physics-senior", workers=workers)
-    [sentence] = explain_arguments(caught.value)
-    assert sentence.startswith("workers: ")
-    assert sentence.endswith("is not allowed; it may be auto, or a whole number from 1 to 64")
 
 
 # -- with workers -------------------------------------------------------------------------------

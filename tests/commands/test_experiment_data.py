@@ -1,8 +1,6 @@
 """`scrapy experiment --preset NAME --data DIR`: labelled pages measured from the command line."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,23 +36,6 @@ def test_given_pages_are_measured(data, preset, capsys):
     assert written
     assert all(table["title"] in shown for table in written)
     assert any("100.0%" in row for table in written for row in table["rows"])
-
-
-ENDED = """
-import os, signal
-from mmcrawl.commands.program import main
-from mmcrawl.experiment.presets import quark
-quark.tables = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
-main()
-"""
-
-
-def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(data: Path) -> None:
-    # in a process of its own, which ends by force if it has not ended after a while
-    command = [sys.executable, "-c", ENDED, "experiment", "--preset", "quark", "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 130
-    assert "stopped" in done.stderr
 
 
 def test_one_preset_compares_crawls_of_webs_of_several_seeds(tmp_path, monkeypatch, capsys):

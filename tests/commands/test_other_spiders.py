@@ -32,15 +32,6 @@ PLAIN = {
 }
 
 
-def test_scrapys_remote_control_is_loaded_only_where_it_is_on() -> None:
-    for is_on in (False, True):
-        settings = Settings({"REMOTE_CONTROL_ENABLED": is_on})
-        FocusedSpider.update_settings(settings)
-        base = settings.getdict("EXTENSIONS_BASE")
-        assert ("scrapy.extensions.remote_control.RemoteControl" in base) is is_on
-        assert "scrapy.extensions.corestats.CoreStats" in base
-
-
 @pytest.fixture
 def asked() -> list[str]:
     """What the site was asked for."""
@@ -73,9 +64,9 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return done
 
 
-@pytest.mark.parametrize("spider", [(), ("--spider", "focused")], ids=["no spider", "focused"])
-def test_fetch_and_shell_fetch_what_is_asked(spider, site, tmp_path):
-    fetched = scrapy(tmp_path, "fetch", "--nolog", *spider, site)
+def test_fetch_and_shell_fetch_what_is_asked(site: str, tmp_path: Path) -> None:
+    spider = ("--spider", "focused")
+    fetched = scrapy(tmp_path, "fetch", "--nolog", site)
     assert (fetched.returncode, fetched.stdout.encode().strip()) == (0, PAGE)
     code = "print(response.css('title::text').get())"
     shell = scrapy(tmp_path, "shell", "--nolog", *spider, site, "-c", code)
@@ -97,18 +88,10 @@ def test_parse_shows_the_page_and_its_links(site: str, asked: list[str], tmp_pat
 def test_parse_scores_by_the_topic_that_is_given(site: str, tmp_path: Path) -> None:
     arguments = ("parse", "--nolog", "--nocolour", "--spider", "focused", site, "-a")
     off_topic = scrapy(tmp_path, *arguments, "keywords=violin")
-    assert off_topic.stderr == ""
-    assert "'topic_score': 0.0" in off_topic.stdout
+    assert (off_topic.stderr, "'topic_score': 0.0" in off_topic.stdout) == ("", True)
     wrong = scrapy(tmp_path, *arguments, "topic=astrology")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("scrapy parse: unknown topic 'astrology'")
-
-
-@pytest.mark.processes
-def test_bench_crawls(tmp_path: Path) -> None:
-    bench = scrapy(tmp_path, "bench", "-s", "CLOSESPIDER_PAGECOUNT=5")
-    assert bench.returncode == 0
-    assert "Spider closed (closespider_pagecount)" in bench.stderr
 
 
 def test_a_generated_spider_crawls_with_scrapys_own_partitions(site, asked, tmp_path):
@@ -138,6 +121,10 @@ def settings_of(spider: type[Spider], **given: object) -> Settings:
 
 
 def test_other_spiders_have_scrapys_parts_and_ours_have_ours() -> None:
+    remote = "scrapy.extensions.remote_control.RemoteControl"  # loaded only where it is on
+    for is_on in (False, True):
+        base = settings_of(FocusedSpider, REMOTE_CONTROL_ENABLED=is_on).getdict("EXTENSIONS_BASE")
+        assert (remote in base, "scrapy.extensions.corestats.CoreStats" in base) == (is_on, True)
     plain = settings_of(Spider)
     assert {name: plain[name] for name in PLAIN} == PLAIN
     ours = settings_of(FocusedSpider)
@@ -182,9 +169,8 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
 
 
 @each("spider", [FocusedSpider, RevisitSpider, CollectSpider])
-@each("given", [{}, {"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0}])
-def test_stats_and_telnet_stay_as_the_project_has_them(spider, given):
-    theirs = Settings(given)
+def test_stats_and_telnet_stay_as_the_project_has_them(spider: type[Spider]) -> None:
+    theirs = Settings({"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0})
     names = [name for name in theirs if name.startswith(("STATS", "TELNET"))]
     ours = Crawler(spider, theirs.copy()).settings
     assert {name: ours[name] for name in names} == {name: theirs[name] for name in names}

@@ -98,20 +98,8 @@ def test_topic_pagerank_takes_a_topic_or_words(run):
 
 
 def test_the_archive_is_ranked_as_of_a_time(run):
-    assert "4 pages" in run("--at", "@102").out
-
-
-def test_the_archive_may_be_named(run, desk: Path):
-    (desk / "crawl-archive.db").rename(desk / "mine.db")
-    assert run("-a", "archive=mine.db").code == 0
-    assert (desk / "mine.db-rank").exists()
-    assert run(MMCRAWL_ARCHIVE="mine.db").code == 0
-
-
-def test_without_links_all_are_said_to_be_equal(run):
-    with open_archive("sqlite:///lone.db") as archive:
-        archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))
-    assert "all ranks are equal" in run("-a", "archive=lone.db").out
+    assert "4 pages" in run("--at", "@102", MMCRAWL_ARCHIVE="crawl-archive.db").out
+    assert "all ranks are equal" in run("--at", "@100").out
 
 
 def test_commands_load_no_slow_or_optional_library() -> None:

@@ -1,9 +1,7 @@
 """`scrapy stick`: from a topic to a folder, and the same folder up to date."""
 
 import json
-import os
 import signal
-import sys
 from pathlib import Path
 from queue import Queue
 from subprocess import PIPE, STDOUT, Popen
@@ -11,7 +9,7 @@ from threading import Semaphore
 
 import pytest
 
-from tests.programs import ROOT, run, typed
+from tests.programs import run, started, typed
 from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
@@ -75,15 +73,7 @@ def test_stopped_in_the_crawl_and_in_the_downloads_the_same_command_goes_on(tmp_
 
     def begun() -> Popen[str]:
         words = ("--topic", "高中物理", "--seeds", site.url("/1.html"), "--out", "usb")
-        return Popen(
-            [sys.executable, "-m", "scrapy", "stick", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-            | {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-            stdout=PIPE,
-            stderr=STDOUT,
-            encoding="utf-8",
-        )
+        return started("stick", *words, folder=tmp_path, stdout=PIPE, stderr=STDOUT)
 
     def stopped_at(*names: str) -> None:
         """Stop it while it waits for the last of the files that it asks for."""

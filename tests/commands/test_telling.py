@@ -8,15 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Event
-from typing import Any
-
-import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.commands.archive import Command
 from mmcrawl.commands.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
-from tests.commands.running import exit_code, ran
+from tests.commands.running import ran
 from tests.media.serving import Desk
 from tests.tables import each
 from tests.waiting import HANG
@@ -56,22 +52,10 @@ STEPS = [
         signal.SIGINT,
     ),
     (
-        ("deaf", "mmcrawl.archive.upkeep.checking", "Checker", "report"),
-        ("archive", "check", "a.db", "--repair"),
-        "check is running",
-        signal.SIGTERM,
-    ),
-    (
         ("hearing", "mmcrawl.commands.works", "", "describe"),
         ("works", "describe", "crawl.db"),
         "scrapy works: working",
         signal.SIGTERM,
-    ),
-    (
-        ("hearing", "mmcrawl.text.writing", "CsvWriter", "writerow"),
-        ("works", "export", "crawl.db", "--to", "csv"),
-        "scrapy works: working",
-        signal.SIGINT,
     ),
 ]
 
@@ -118,12 +102,6 @@ def test_long_work_is_told_and_output_makes_room(live, monkeypatch, capsys):
     assert capsys.readouterr().out == "a row\n"
 
 
-def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with Telling("scrapy works", "describing"):
-        print("a row")
-    assert capsys.readouterr() == ("a row\n", "")
-
-
 @each("step, words, told, sent", STEPS)
 def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, told, sent, tmp_path):
     Desk(tmp_path).found(["http://h.test/film.mp4"])
@@ -154,22 +132,3 @@ def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, to
         assert {*archive.urls()} == {"http://h.test/", *([URL] if "import-warc" in words else [])}
         assert archive.check().clean
     assert "film" in ran("works", "list", "crawl.db", "--json", folder=tmp_path).stdout
-
-
-def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(tmp_path, monkeypatch):
-    def interrupted(archive: Any, *_: object, **__: object) -> None:
-        archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
-        raise KeyboardInterrupt
-
-    def finish(_: object) -> None:
-        raise AssertionError("it is compressed")
-
-    monkeypatch.chdir(tmp_path)
-    Warc(tmp_path / "x.warc").response(URL, BODY)
-    with monkeypatch.context() as patched:
-        patched.setattr("mmcrawl.archive.warc.importing.import_warc", interrupted)
-        patched.setattr("mmcrawl.archive.format.sealing.Sealer.finish", finish)
-        assert exit_code(Command, "import-warc", "x.warc", "-a", "archive=a.db") == 130
-    with open_archive("sqlite:///a.db") as archive:
-        assert archive.get("http://h.test/").number == 1
-        assert archive.check().clean

@@ -42,8 +42,6 @@ def test_a_topic_is_learnt_shown_listed_and_scored(examples: Path) -> None:
     assert made.returncode == 0, made.stderr
     assert "16 of 4 sites" in made.stdout
     assert "whole sites left out in training, 4 times" in made.stdout
-    assert "precision" in made.stdout
-    assert "recall" in made.stdout
     assert "Note:" not in made.stdout
     assert "-a topic=fiddles" in made.stdout
     file = examples / "topics" / "fiddles.json"
@@ -59,13 +57,6 @@ def test_a_topic_is_learnt_shown_listed_and_scored(examples: Path) -> None:
     assert "threshold 0.5: relevant to" in right
     wrong = topic("score", "--topic", "fiddles", "other.html", cwd=examples).stdout
     assert "not relevant (not on topic)" in wrong
-
-
-def test_pages_that_are_not_right_are_given_or_come_from_an_archive(examples: Path) -> None:
-    made = topic("learn", "x", "--good", "good", cwd=examples)
-    assert made.returncode == 2
-    assert "--bad PAGES is missing, and there is no archive" in made.stderr
-    assert not (examples / "topics").exists()
 
 
 def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
@@ -143,11 +134,7 @@ def test_marks_teach_and_outweigh_what_was_said(crawled: Path) -> None:
 def test_a_crawl_of_fifty_pages_ends_with_words_for_more_keywords(tmp_path: Path) -> None:
     given = ("-a", "keywords=力学|力", "-a", "store=one.db", "-s", "MMCRAWL_DISPLAY=True")
     title = "Words of these pages that the others lack"
-    told = {
-        most: scrapy(*CRAWL, *given, "-a", f"max_pages={most}", cwd=tmp_path).stderr
-        for most in (45, 80)
-    }
-    assert title not in told[45]
-    words = told[80].partition(title)[2].split("\n\n")[0].partition("\n")[2]
+    told = scrapy(*CRAWL, *given, "-a", "max_pages=80", cwd=tmp_path).stderr
+    words = told.partition(title)[2].split("\n\n")[0].partition("\n")[2]
     assert {"加速度", "质量"} <= set(words.split(", "))
     assert "力" not in words.split(", ")  # known already

@@ -111,37 +111,23 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
     shared.close()
 
 
-def test_an_empty_store_has_no_job(run, store: str):
-    shared = begin(store, "optics")
-    shared._documents.delete("job")
-    assert "There is no job in " in run("-a", f"store={store}").out
-    shared.close()
-
-
 # -- a crawl that goes on ---------------------------------------------------------------------
 
 
-def start(folder: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
-    return started(*args, folder=folder, encoding=None, **more)
-
-
 @pytest.fixture
-def crawl(store: str, tmp_path: Path) -> Iterator[str]:
+def crawl(tmp_path: Path) -> Iterator[str]:
     """The store of a slow crawl with two workers."""
+    store = f"sqlite:///{tmp_path}/crawl.db"
     slow = ("-s", "MMCRAWL_WEB_LATENCY=400", "-s", "CONCURRENT_REQUESTS=2")
     args = ("-a", f"store={store}", "-a", "job=slow", "-a", "web=sim:pages=5000,sites=6")
     more = ("-a", "keywords=optics", "-a", "archive=none", *slow)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    together = ("-a", "workers=2") if store.startswith("sqlite") else ()
-    count = 1 if together else 2
-    command = ("crawl", "focused", *args, *more, *together)
-    processes = [start(tmp_path, *command, **quiet) for _ in range(count)]
+    process = started("crawl", "focused", *args, *more, "-a", "workers=2", folder=tmp_path, **quiet)
     yield store
-    for process in processes:
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        process.wait(HANG)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.wait(HANG)
 
 
 def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str):
@@ -173,7 +159,7 @@ def drawn(what: Any, width: int) -> str:
     return out.getvalue()
 
 
-@each("width", [40, 60, 110])
+@each("width", [40, 110])
 def test_narrow_terminals_lose_no_numbers(width: int) -> None:
     leases = {n: Lease(n, ANN, 1, busy=n < 12, pages=3 * (n > 7)) for n in range(341)}
     late, silent = Heartbeat(9, 5, 12.34, 512, 31.0), Heartbeat(9, 5, 3.21, 7)

@@ -127,10 +127,6 @@ def test_a_page_that_is_gone_is_exported_as_it_was_shown_last(crawl: Path, tmp_p
         assert {one.http_headers.get_statuscode() for one in records} == {"200"}
 
 
-def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
-    assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
-
-
 def test_a_damaged_index_is_not_taken_for_a_crawl_without_media(crawl, tmp_path):
     folder = shutil.copytree(crawl, tmp_path / "copy")
     (folder / "crawl-media" / "index.db").write_bytes(b"damaged " * 20)
@@ -152,12 +148,6 @@ def test_a_damaged_record_is_one_sentence(crawl: Path, tmp_path: Path) -> None:
     assert "Traceback" not in said
     scrapy(folder, "works", "describe", "crawl.db")
     assert len(listed(folder)) == len(listed(crawl))
-
-
-def test_the_file_of_a_crawl_stands_for_its_archive(crawl: Path) -> None:
-    by_crawl = scrapy(crawl, "archive", "stats", "crawl.db")
-    assert by_crawl == scrapy(crawl, "archive", "stats", "crawl-archive.db")
-    assert "school.test" in by_crawl
 
 
 def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path: Path) -> None:

@@ -86,12 +86,6 @@ def test_the_addon_brings_spiders_commands_and_the_crawl(run: Run, project: Path
     assert json.loads(found[0])["url"].partition("?")[0] in archive.stdout
 
 
-def test_parse_is_ours(run: Run, project: Path) -> None:
-    wrong = run("scrapy", "parse", "--spider", "focused", "-a", "topic=none", "http://127.0.0.1:9/",
-                folder=project, exit_code=2)  # fmt: skip
-    assert "unknown topic 'none'" in wrong.stderr
-
-
 def test_spiders_of_the_project_keep_scrapys_parts(run: Run, project: Path) -> None:
     own = run("scrapy", "crawl", "own", "-O", "-:json", "-L", "ERROR", folder=project)
     [settings] = json.loads(own.stdout)
@@ -100,10 +94,10 @@ def test_spiders_of_the_project_keep_scrapys_parts(run: Run, project: Path) -> N
 
 
 def test_the_program_needs_no_project(run: Run, tmp_path: Path) -> None:
-    run("mmcrawl", "crawl", "-a", "max_pages=20", "-a", "job=few", "-a", "store=a.db",
+    run("mmcrawl", "crawl", "-a", "max_pages=5", "-a", "job=few", "-a", "store=a.db",
         folder=tmp_path)  # fmt: skip
     stats = run("mmcrawl", "archive", "stats", "-a", "store=a.db", folder=tmp_path).stdout
-    assert re.search(r"^versions +20 *$", stats, re.MULTILINE)
+    assert re.search(r"^versions +5 *$", stats, re.MULTILINE)
     revisited = run("mmcrawl", "revisit", "-a", "store=a.db", "-a", "web=demo",
                     "-a", "limit=2", "-a", "at=2100-01-01", folder=tmp_path)  # fmt: skip
     assert "visited" in revisited.stderr

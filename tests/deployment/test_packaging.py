@@ -72,17 +72,14 @@ def test_a_wheel_holds_every_file_of_the_packages(tree, wheel):
     }
     packed = contents(wheel, without=r"\.dist-info/")
     assert set(packed) == expected | {"mmcrawl/demo.tar.xz"}
+    licences = f"mmcrawl-{PROJECT['version']}.dist-info/licenses/"
+    for name in ("LICENSE", "dictionaries/LICENSE-CC-CEDICT.md"):
+        assert zipfile.ZipFile(wheel).read(licences + name) == (ROOT / name).read_bytes()
+    assert mmcrawl.__version__ == PROJECT["version"]
     with tarfile.open(fileobj=io.BytesIO(packed["mmcrawl/demo.tar.xz"])) as demo:
         names = {one.name for one in demo}
     files = (path for path in (tree / "demo").rglob("*") if path.is_file())
     assert names == {path.relative_to(tree / "demo").as_posix() for path in files}
-
-
-def test_a_wheel_holds_the_licences(wheel):
-    archive = zipfile.ZipFile(wheel)
-    prefix = f"mmcrawl-{PROJECT['version']}.dist-info/licenses/"
-    for name in ("LICENSE", "dictionaries/LICENSE-CC-CEDICT.md"):
-        assert archive.read(prefix + name) == (ROOT / name).read_bytes()
 
 
 def test_an_egg_holds_what_the_wheel_holds(wheel, egg):
@@ -101,10 +98,6 @@ def test_a_source_archive_holds_tests_seeds_and_what_make_needs(tree, built):
         if path.is_file()
     }
     assert expected <= packed
-
-
-def test_the_package_says_the_version_that_is_built():
-    assert mmcrawl.__version__ == PROJECT["version"]
 
 
 def test_every_requirement_is_pinned_to_one_version_and_told_in_the_docs():

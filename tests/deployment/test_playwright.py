@@ -93,7 +93,3 @@ def crawl(
 
 def test_media_and_links_that_scripts_add_are_found(python: str, tmp_path: Path, site: str) -> None:
     assert crawl(python, tmp_path, site) == {"next.html": ["lens.mp4"]}
-
-
-def test_without_a_browser_there_is_nothing(python: str, tmp_path: Path, site: str) -> None:
-    assert crawl(python, tmp_path, site, "-s", "DOWNLOADER_MIDDLEWARES={}", code=1) == {}

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mmcrawl.experiment import Algorithm, Outcome, Plan, crawl, run_experiment, write_report
+from mmcrawl.experiment import (
+    Algorithm,
+    Outcome,
+    Plan,
+    crawl,
+    draw_figures,
+    run_experiment,
+    write_report,
+)
 from tests.warm import python, starts_warm
 
 HOST = "site.test"
@@ -65,11 +73,12 @@ class Laboratory:
         return self.folder / "web"
 
     def run(
-        self, plan: Plan, out: str, *, report: bool = True, figures: bool = False, **options: int
+        self, plan: Plan, out: str, *, report: bool = True, figures: str = "", **options: int
     ) -> tuple[Outcome, str]:
         """Do an experiment; return what it came to and what was said while it went on.
 
-        Drawing the figures of its report takes longer than its crawls.
+        Of the figures of its report, whose drawing takes longer than its crawls, those are drawn
+        whose names have `figures` in them; none if that is empty.
         """
         said = io.StringIO()
         outcome = run_experiment(
@@ -80,8 +89,8 @@ class Laboratory:
             **options,
         )
         with pytest.MonkeyPatch.context() as patched:
-            if not figures:
-                patched.setattr("mmcrawl.experiment.report.draw_figures", lambda _: ())
+            chosen = ((n, f) for n, f in draw_figures(outcome) if figures and figures in n)
+            patched.setattr("mmcrawl.experiment.report.draw_figures", lambda _: chosen)
             if report:
                 write_report(outcome, self.folder / out)
         return outcome, said.getvalue()
@@ -99,5 +108,5 @@ def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
 def done(laboratory: Laboratory) -> tuple[Outcome, Path]:
     """An experiment with breadth and urlrule, and its folder."""
     plan = plan_for(laboratory.web, "breadth", "urlrule")
-    outcome, _ = laboratory.run(plan, "done", figures=True)
+    outcome, _ = laboratory.run(plan, "done", figures="-")
     return outcome, laboratory.folder / "done"

@@ -8,7 +8,7 @@ import sqlite3
 import time
 import xml.etree.ElementTree as ET
 from contextlib import closing
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -46,12 +46,21 @@ def test_the_truth_knows_pages_copies_layers_and_links(done: Done) -> None:
         "2": {"pages": PAGES - 1, "relevant": FILMS},
     }
     assert truth.errors == {"HTTP 404": 1}
-
-
-def test_the_oracle_goes_through_redirects(done: Done) -> None:
     # the front page, the list of films behind /films → /films/, and each film
-    assert len(done[0].truth.oracle) == 2 + FILMS
+    assert len(truth.oracle) == 2 + FILMS
     assert done[0].results["oracle"]["found"] == FILMS
+
+
+def test_runs_without_budget_fetch_everything_and_the_best_algorithm_comes_first(done: Done):
+    rows = done[0].results["algorithms"]
+    assert list(done[0].runs) == [row["label"] for row in rows] == ["urlrule", "breadth"]
+    areas = [row["area_share"]["mean"] for row in rows]
+    assert areas == sorted(areas, reverse=True)
+    for row in rows:
+        assert (row["fetched"]["mean"], row["recall"]["mean"]) == (PAGES, 1)
+        assert (row["precision"]["mean"], row["ended"]) == (FILMS / PAGES, ["finished"])
+        assert row["unknown"] == 0
+    assert done[0].results["warnings"] == []
 
 
 def test_a_copy_counts_once_whichever_address_comes_first(done: Done) -> None:
@@ -72,15 +81,6 @@ def test_the_truth_decides_not_what_the_run_thought(done: Done, tmp_path: Path) 
     clock = out / "runs" / "breadth-1.clock"
     series = series_of("breadth", 1, Path(store), clock, outcome.truth)
     assert series == outcome.runs["breadth"][0]
-
-
-def test_runs_without_budget_fetch_everything(done: Done) -> None:
-    for row in done[0].results["algorithms"]:
-        assert row["fetched"]["mean"] == PAGES
-        assert row["recall"]["mean"] == 1
-        assert row["precision"]["mean"] == FILMS / PAGES
-        assert row["ended"] == ["finished"]
-        assert row["unknown"] == 0
 
 
 def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
@@ -106,42 +106,13 @@ def test_the_times_are_kept_apart(done: Done) -> None:
     assert "seconds" not in (done[1] / "results.json").read_text()
 
 
-class _Page(HTMLParser):
-    """Collects what a page would fetch from elsewhere, its ids, and its words."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.ids: list[str] = []
-        self.words: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        for name in ("src", "href", "xlink:href", "data", "srcset"):
-            if (value := named.get(name)) and not value.startswith(("#", "data:")):
-                self.fetched.append(value)
-        if named.get("id"):
-            self.ids.append(str(named["id"]))
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-
-@pytest.fixture(scope="module")
-def shown(done: Done) -> _Page:
-    shown = _Page()
-    shown.feed((done[1] / "report.html").read_text(encoding="utf-8"))
-    return shown
-
-
-def test_the_report_needs_no_other_files(done: Done, shown: _Page) -> None:
-    assert shown.fetched == []
+def test_the_report_tells_inputs_results_and_conclusion_and_needs_no_other_files(done: Done):
     text = (done[1] / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"@import|url\((?!#)|<script|<link", text)
-
-
-def test_the_report_tells_inputs_results_and_conclusion(done: Done, shown: _Page) -> None:
-    words = " ".join(" ".join(shown.words).split())
+    assert not re.search(r'\b(src|href|data|srcset)="(?!#|data:)', text)
+    words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
+    assert "trap limit" not in words
+    assert "ended because" not in words
     for told in (
         str(done[0].results["experiment"]["web"]),
         "optics|光学",
@@ -149,29 +120,24 @@ def test_the_report_tells_inputs_results_and_conclusion(done: Done, shown: _Page
         "breadth",
         "urlrule",
         "http://site.test/films/*",
-        done[0].results["says"].replace("'", "'"),
+        done[0].results["says"],
+        "100 % is the oracle",
         "Scrapy",
         "1 × HTTP 404",
     ):
         assert told in words, told
 
 
-def test_the_report_has_every_figure_and_no_id_twice(done: Done, shown: _Page) -> None:
-    assert len(shown.ids) == len(set(shown.ids))
+def test_the_report_has_every_figure_and_no_id_twice(done: Done) -> None:
     names = {path.stem for path in (done[1] / "figures").glob("*.svg")}
     assert names == {path.stem for path in (done[1] / "figures").glob("*.png")}
     assert len(names) == 7
     text = (done[1] / "report.html").read_text(encoding="utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids)) > 7
     for name in names:
         assert f'aria-label="{name}"' in text
         ET.parse(done[1] / "figures" / f"{name}.svg")
-
-
-def test_the_conclusion_follows_from_the_numbers(done: Done) -> None:
-    rows = {row["label"]: row for row in done[0].results["algorithms"]}
-    best = max(rows, key=lambda label: rows[label]["media_area_share"]["mean"])
-    assert done[0].results["says"].startswith(f"{best} comes nearest to the oracle")
-    assert 0 < rows[best]["media_area_share"]["mean"] <= 1.01
 
 
 def _without_times(path: Path) -> object:
@@ -189,17 +155,15 @@ def _without_times(path: Path) -> object:
 
 def test_the_same_inputs_give_the_same_files(done: Done, laboratory: Laboratory) -> None:
     plan = plan_for(laboratory.web, "breadth", "urlrule")
-    _, said = laboratory.run(plan, "again", figures=True, parallel=2)
+    _, said = laboratory.run(plan, "again", figures="recall-by-pages", parallel=2)
     assert "truth: kept" in said
     first, second = done[1], laboratory.folder / "again"
     timed = {"times.json", "report.html"}
     names = {
         path.relative_to(first)
         for path in first.rglob("*")
-        if path.is_file() and path.parent.name != "runs" and path.name not in timed
-    }
-    names -= {path for path in names if "by-time" in path.name}
-    assert Path("figures/recall-by-pages.png") in names
+        if path.is_file() and path.parent.name not in ("runs", "figures") and path.name not in timed
+    } | {Path("figures/recall-by-pages.png"), Path("figures/recall-by-pages.svg")}
     for name in sorted(names):
         assert _without_times(first / name) == _without_times(second / name), name
 
@@ -220,16 +184,9 @@ def test_an_interrupted_experiment_keeps_finished_runs_and_starts_others_afresh(
     assert (out / "results.json").read_bytes() == (done[1] / "results.json").read_bytes()
 
 
-def test_a_folder_of_another_experiment_is_left_alone(done: Done, laboratory: Laboratory) -> None:
-    before = (done[1] / "experiment.json").read_bytes()
-    with pytest.raises(ExperimentError, match=r"holds another experiment \(budget was 0, now 5\)"):
-        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule", budget=5), "done")
-    assert (done[1] / "experiment.json").read_bytes() == before
-
-
 def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     plan = plan_for(laboratory.web, "breadth", budget=9, runs=2)
-    outcome, _ = laboratory.run(plan, "budget", figures=True, parallel=2)
+    outcome, _ = laboratory.run(plan, "budget", figures="area-share", parallel=2)
     [row] = outcome.results["algorithms"]
     assert row["fetched"] == {"mean": 9, "min": 9, "max": 9}
     assert row["ended"] == ["max_pages"]
@@ -238,7 +195,6 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     assert "Mean of the runs" in text
     assert "2 of breadth" in text
     assert "9 pages a run" in text
-    assert "100 % is the oracle" in text
     assert "both up to the budget of 9 pages" in text
     assert outcome.results["area_pages"] == 9
     assert outcome.results["oracle"]["pages"] == 2 + FILMS
@@ -250,7 +206,7 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
 
 def test_a_web_without_relevant_pages_is_reported_without_recall(laboratory):
     web = write_web(laboratory.folder / "barren", media=False)
-    outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing", figures=True)
+    outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing", figures="pages-by-layer")
     [row] = outcome.results["algorithms"]
     assert row["fetched"]["mean"] == PAGES
     assert row["recall"]["mean"] is None
@@ -260,7 +216,7 @@ def test_a_web_without_relevant_pages_is_reported_without_recall(laboratory):
     assert (laboratory.folder / "nothing" / "figures" / "pages-by-layer.png").exists()
 
 
-def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path: Path) -> None:
+def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path, monkeypatch):
     web = write_web(tmp_path)
     keys = [truth_key(plan_for(web, "breadth"))]
     keys.append(truth_key(plan_for(web, "breadth", keywords="acoustics")))
@@ -276,25 +232,21 @@ def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path: Pat
     (tmp_path / "site.test" / "more.htm").unlink()
     same = truth_key(plan_for(web, "urlrule", budget=7, runs=3))
     assert same == keys[2]
+    monkeypatch.setattr(plan_module, "code_digest", lambda: "another")
+    assert truth_key(plan_for(web, "breadth")) not in keys
 
 
-def test_a_folder_made_by_other_code_is_refused(done: Done, laboratory: Laboratory) -> None:
+def test_a_folder_of_another_experiment_or_by_other_code_is_refused(done, laboratory):
+    before = (done[1] / "experiment.json").read_bytes()
+    with pytest.raises(ExperimentError, match=r"holds another experiment \(budget was 0, now 5\)"):
+        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule", budget=5), "done")
+    assert (done[1] / "experiment.json").read_bytes() == before
     out = laboratory.folder / "old"
     shutil.copytree(done[1], out)
     about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
     (out / "experiment.json").write_text(json.dumps(about | {"code": "another"}))
     with pytest.raises(ExperimentError, match=r"old was made by another version of mmcrawl; name"):
         laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "old")
-    (out / "experiment.json").write_text(json.dumps(about | {"code": "another", "budget": 5}))
-    with pytest.raises(ExperimentError, match=r"another experiment \(budget was 5, now 0\)"):
-        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "old")
-
-
-def test_other_code_finds_the_truth_anew(laboratory, monkeypatch):
-    plan = plan_for(laboratory.web, "breadth")
-    before = truth_key(plan)
-    monkeypatch.setattr(plan_module, "code_digest", lambda: "another")
-    assert truth_key(plan) != before
 
 
 def _wait(crawl: CrawlProcess) -> None:
@@ -313,8 +265,6 @@ def test_a_kept_truth_that_is_not_whole_is_made_anew(tmp_path: Path) -> None:
     assert len(find_truth(plan, cache, _wait)) == PAGES
     assert len(find_truth(plan, cache, _never)) == PAGES
     store.write_bytes(b"not a database at all" * 100)
-    assert len(find_truth(plan, cache, _wait)) == PAGES
-    store.unlink()
     assert len(find_truth(plan, cache, _wait)) == PAGES
     store.unlink()
     with pytest.raises(AssertionError):
@@ -341,7 +291,7 @@ def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(laboratory, tmp_
         pass
 
 
-@each("text", ["", '{"algorithm": "bre', "{}", "[1]", "3"])
+@each("text", ['{"algorithm": "bre', "{}", "[1]"])
 def test_a_broken_raw_file_is_a_run_that_is_not_complete(tmp_path: Path, text: str) -> None:
     (tmp_path / "breadth-1.json").write_text(text)
     assert read_series(tmp_path / "breadth-1") is None
@@ -364,12 +314,3 @@ def test_what_the_trap_limit_refuses_is_told(laboratory: Laboratory) -> None:
     [row] = outcome.results["algorithms"]
     assert row["fetched"]["mean"] < truth["pages"]
     assert "no link left that it follows" in text
-
-
-def test_without_traps_nothing_is_said_of_them(done: Done) -> None:
-    assert done[0].truth.trapped == 0
-    text = (done[1] / "report.html").read_text(encoding="utf-8")
-    assert "trap limit" not in text
-    assert "ended because" not in text
-    assert "100 % is the oracle" in text
-    assert "up to the budget" not in text

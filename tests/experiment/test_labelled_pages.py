@@ -115,7 +115,6 @@ def test_a_page_of_the_demo_web_is_labelled_by_its_address() -> None:
     [
         (b"not json", "not in the form of labels"),
         (b"{}", "not in the form of labels"),
-        (b"[]", "not in the form of labels"),
         (b'{"pages": []}', "names no pages"),
         (b'{"pages": [{"name": "a"}]}', "not in the form of labels"),
         (labels(type="shop"), "a type that is none of hub, media, topic"),
@@ -124,10 +123,7 @@ def test_a_page_of_the_demo_web_is_labelled_by_its_address() -> None:
         (labels(regions=[{"start": 0, "end": 5, "kind": "menu"}]), "a region 'menu'; kinds are"),
         (labels(regions=[{"start": 0, "end": 29, "kind": "topic"}]), "beyond the 28 bytes"),
         (labels(regions=[{"start": 5, "end": 5, "kind": "topic"}]), "is empty"),
-        (
-            labels(regions=[{"start": s, "end": 9, "kind": "topic"} for s in (0, 5)]),
-            "in another",
-        ),
+        (labels(regions=[{"start": s, "end": 9, "kind": "topic"} for s in (0, 5)]), "in another"),
     ],
 )
 def test_what_is_wrong_with_labels_is_told(given: bytes, said: str) -> None:
@@ -142,19 +138,3 @@ def test_pages_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     (folder / "pages.json").write_bytes(labels(source="../secret.html"))
     with pytest.raises(ExperimentError, match="is not in"):
         pages_in(folder)
-
-
-def test_a_node_is_labelled_as_what_most_of_it_lies_in() -> None:
-    [page] = labelled_pages(
-        labels(
-            regions=[
-                {"start": 4, "end": 6, "kind": "other"},
-                {"start": 6, "end": 15, "kind": "title"},
-            ]
-        ),
-        read,
-    )
-    tree = read_tree(page.body)
-    found = NodeLabels.of(page, tree)
-    texts = {tree.text(n): str(found.kinds[n]) for n, tag in enumerate(tree.tags) if tag == "#text"}
-    assert texts == {"Levers": "title", "A bar.": ""}

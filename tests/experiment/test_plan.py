@@ -14,6 +14,7 @@ from mmcrawl.experiment import (
 )
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
+from tests.tables import each
 
 NAMES = ["breadth", "urlrule"]
 TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
@@ -28,19 +29,11 @@ def test_algorithms_with_parameters() -> None:
     assert algorithms_of(text, NAMES)[1].file_name == "urlrule+d=0.9+lift=0"
 
 
-def test_all_means_every_algorithm_there_is() -> None:
-    assert [a.label for a in algorithms_of("all", NAMES)] == NAMES
-
-
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_web(tmp_path_factory.mktemp("web"))
-
-
-def test_seeds_inside_the_web_are_fine(web: Path) -> None:
+def test_all_means_every_algorithm_and_seeds_are_checked_against_the_web(tmp_path: Path) -> None:
     seeds = {"keywords": "lens", "seeds": "http://site.test/films/"}
-    plan = Plan(str(web), seeds, algorithms_of("breadth", NAMES))
+    plan = Plan(str(write_web(tmp_path)), seeds, algorithms_of("all", NAMES))
     plan.check()
+    assert [a.label for a in plan.algorithms] == NAMES
     assert plan.seeds == ["http://site.test/films/"]
 
 
@@ -51,15 +44,12 @@ def test_every_algorithm_can_be_told_from_the_others() -> None:
     assert styles_for(["urlrule"])["urlrule"] == styles["urlrule"]
 
 
-@pytest.mark.parametrize(
-    ("web", "given", "limit"),
+@each(
+    "web, given, limit",
     [
-        ("demo", {}, None),
         ("portal:sim:pages=200; demo", {}, None),
         ("portal:sim:pages=200;sim:pages=300", {}, "0"),
-        ("sim:pages=200", {}, "0"),
         ("sim:pages=200", {TRAP_LIMIT: "7"}, "7"),
-        ("demo", {TRAP_LIMIT: "7"}, "7"),
     ],
 )
 def test_only_a_web_without_end_is_cut_by_the_trap_limit(web, given, limit):

@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -79,12 +78,6 @@ def test_the_levels_of_the_papers_example_have_the_four_grades(share: float, gra
     assert grade_of(share) is grade
 
 
-def test_blocks_that_are_what_a_reader_sees_are_perfect(tmp_path: Path) -> None:
-    found = judgement(tmp_path, FIRST, LAST)
-    assert found == Judgement(1.0, parts=2, missed=0, told=2, in_vain=0, markup_only=0)
-    assert found.grade is Grade.PERFECT
-
-
 def test_a_block_told_without_a_label_lowers_the_grade_and_is_in_vain(tmp_path: Path) -> None:
     found = judgement(tmp_path, FIRST)
     assert found.in_vain == 1
@@ -115,14 +108,8 @@ def test_a_part_counts_as_a_whole_once_a_block_inside_of_it_is_told(tmp_path: Pa
 # -- labels -----------------------------------------------------------------------------------
 
 
-def test_two_hundred_pairs_are_labelled_evenly_over_eight_sites() -> None:
-    pairs = labelled_pairs()
-    assert len({(pair.site, pair.times) for pair in pairs}) == 200
-    sites = [pair.site for pair in pairs]
-    assert {sites.count(site) for site in sites} == {25}
-
-
 def test_each_pair_has_digests_and_a_change_that_is_no_trifle() -> None:
+    assert len({(pair.site, pair.times) for pair in labelled_pairs()}) == 200
     for pair in labelled_pairs():
         assert pair.times[0] < pair.times[1]
         assert all(len(bytes.fromhex(digest)) == 32 for digest in pair.digests)
@@ -146,12 +133,9 @@ def test_the_labelled_pages_are_those_of_the_corpus() -> None:
 # -- tables -----------------------------------------------------------------------------------
 
 
-def test_pages_that_are_missing_are_named(tmp_path: Path) -> None:
+def test_another_page_than_the_labelled_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=r"compact-online.de__index.*--data"):
         next(tables(tmp_path, quiet))
-
-
-def test_another_page_than_the_labelled_one_is_refused(tmp_path: Path) -> None:
     pair = labelled_pairs()[0]
     (tmp_path / pair.site).mkdir()
     (tmp_path / pair.site / f"{pair.times[0]}.html").write_bytes(OLD)
@@ -177,17 +161,11 @@ def test_methods_are_compared_on_the_pairs_and_the_first_by_site(tmp_path: Path)
 def test_of_the_cases_on_pages_that_fails_which_failed_in_the_paper() -> None:
     cases = [case for case in CASES if case.category == "functional"]
     assert (len(CASES), len(cases)) == (25, 12)
-    for case in cases:
+    [text] = [case for case in cases if case.text == "mostly text"]
+    for case in (text, *cases[::5]):
         found = 0 if case.text == "mostly text" else 5
         expected = f"{case.published}: 6 of 6 read back, {found} of 5 changes told"
         assert case.here().startswith(expected), case.text
-
-
-def test_pages_with_images_are_compared_with_the_same_without() -> None:
-    [case] = [case for case in CASES if case.published == "Better"]
-    few = case.here.func(*case.here.args[:2], 3)  # type: ignore[attr-defined]
-    number = r"[\d,]+ pages a second, [\d.]+ MB"
-    assert re.match(rf"(Better|Not better): {number}; the same without images {number[:7]}", few)
 
 
 def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 
 from mmcrawl.blocks import read_tree
 from mmcrawl.errors import BlockError
-from mmcrawl.experiment import ExperimentError
 from mmcrawl.experiment.presets import (
     MEASURES,
     PUBLISHED,
@@ -65,7 +64,6 @@ ALL = [range(len(read_tree(PAGE.body)))]
     "text, links, noise, topic",
     [
         (ALL, ALL, ((12, 12), (2, 2)), ((10, 10), (2, 2))),
-        ([], [], ((0, 12), (0, 2)), ((0, 10), (0, 2))),
         (nodes("topic"), nodes(*RELATED), ((0, 12), (0, 2)), ((10, 10), (2, 2))),
         (nodes("topic", "copyright"), nodes("topic"), ((4, 12), (0, 2)), ((10, 10), (1, 2))),
         (nodes("navigation"), nodes("navigation"), ((8, 12), (2, 2)), ((0, 10), (0, 2))),
@@ -170,8 +168,3 @@ def test_crawls_without_links_of_blocks_off_topic_stand_beside_those_without(
         ("breadth, links of related blocks", fetched),
     ]
     assert {len(row) for row in table.rows} == {len(table.columns)}
-
-
-def test_a_web_that_cannot_be_crawled_is_told() -> None:
-    with pytest.raises(ExperimentError, match="nosuch"):
-        crawls("nosuch", {}, lambda *_: None)
