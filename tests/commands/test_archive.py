@@ -173,27 +173,6 @@ def test_a_difference_shows_changed_blocks_with_their_words(run):
     assert "the same, byte for byte" in run("diff", URL, "1", "1").out
 
 
-def test_a_change_of_markup_or_encoding_is_one_line(run):
-    said = {}
-    old = page("Füße", "Fließend")
-    for name, new in (
-        ("markup", old.replace(b"<p>", b"<p class=x>").replace(b"<div>", b"<div id=y>")),
-        ("encoding", old.decode().encode("cp1252")),
-    ):
-        url = f"http://{name}.test/"
-        with open_archive("sqlite:///crawl-archive.db") as archive:
-            for time, body in enumerate((old, new), 1):
-                charset = "utf-8" if body == old or name == "markup" else "windows-1252"
-                content_type = f"text/html; charset={charset}"
-                archive.store(Capture(url, body, time, content_type=content_type))
-        said[name] = run("diff", url)
-    assert "only markup differs, text the same" in said["markup"].words
-    assert "encoding changed from utf-8 to cp1252, text the same" in said["encoding"].words
-    for one in said.values():
-        assert "[-" not in one.out
-        assert "~" not in one.out
-
-
 def test_numbers_and_a_check(run):
     said = run("stats").words
     assert "URLs 4" in said
@@ -294,16 +273,6 @@ def test_a_search_finds_blocks(run):
     assert (nothing.code, nothing.words) == (1, "0 pages found")
 
 
-def test_a_damaged_search_index_is_made_anew(run, desk: Path):
-    before = run("search", "lens", "--json").lines()
-    with closing(sqlite3.connect(desk / "crawl-archive.db-search")) as db:
-        db.execute("UPDATE word_data SET block = x'00' WHERE id > 10")
-        db.commit()
-    said = run("search", "lens", "--json")
-    assert said.lines() == before
-    assert "it is rebuilt from the archive" in said.err
-
-
 def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path):
     index = desk / "crawl-archive.db-search"
     run("purge", "--host", "files.test", "--yes")
@@ -326,16 +295,6 @@ def test_warc_files_carry_an_archive_elsewhere(run):
     assert "1 URLs, 1 responses, 1 revisits" in some.words
     assert Path("all.warc.gz").read_bytes()[:3] == b"\x1f\x8b\x08"
     assert Path("some.warc").read_bytes()[:8] == b"WARC/1.1"
-
-
-def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path):
-    run("export-warc", "all.warc")
-    whole = (desk / "all.warc").read_bytes()
-    (desk / "cut.warc").write_bytes(whole[:-60])
-    cut = run("import-warc", "cut.warc", "-a", "archive=copy.db")
-    assert (cut.code, cut.err.count("\n")) == (1, 1)
-    assert "the record is damaged or cut off; left out" in cut.err
-    assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3
 
 
 def test_a_purge_needs_a_yes(run, desk: Path):

@@ -14,7 +14,7 @@ from mmcrawl.commands import base
 from mmcrawl.commands.terminal import Target
 from tests.commands.running import exit_code
 from tests.tables import each
-from tests.test_documented_commands import COMMANDS, commands, parsers_of
+from tests.test_documented_commands import commands, parsers_of
 
 THESIS = b"Years of work.\n"
 CASES = {
@@ -82,17 +82,6 @@ def test_every_command_that_writes_is_tried() -> None:
 
 SCRAPYS = {"crawl", "parse", "fetch", "shell"}
 """Their -o adds to a file, and -O is told to write it anew."""
-
-
-def test_commands_open_no_file_for_writing_by_themselves() -> None:
-    writing = re.compile(r"""write_(?:text|bytes)\(|open\(.*["'][wxa]b?["']""")
-    found = {
-        path.stem
-        for path in COMMANDS.rglob("*.py")
-        if writing.search(path.read_text(encoding="utf-8"))
-    }
-    # Each behind `new_file`, but for the rounds that `stick` counts in its own folder.
-    assert found == {"answers", "base", "extraction", "stick"}
 
 
 def test_a_file_is_written_anew_where_it_is_told_or_its_own(folder: Path) -> None:

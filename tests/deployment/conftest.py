@@ -41,3 +41,16 @@ def built(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(built: Path) -> Path:
     [wheel] = built.glob("*.whl")
     return wheel
+
+
+@pytest.fixture
+def python() -> str:
+    """A Python that has scrapy-playwright; the browser is the Chromium of this machine."""
+    named = os.environ.get("MMCRAWL_TEST_PLAYWRIGHT")
+    if not named:
+        pytest.skip(
+            "no scrapy-playwright: name the Python of one in the variable MMCRAWL_TEST_PLAYWRIGHT"
+        )
+    if shutil.which("chromium") is None:
+        pytest.skip("there is no Chromium that could read pages")
+    return named

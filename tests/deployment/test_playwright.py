@@ -5,7 +5,6 @@ depends on; the browser is the Chromium of this machine.
 """
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ from tests.programs import run
 from tests.serving import Answer, Request, Server
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = "MMCRAWL_TEST_PLAYWRIGHT"
-CHROMIUM = shutil.which("chromium")
 EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"```python\n# (\S+\.py)\n(.*?)```", EXTENDING, re.DOTALL))
 SCRIPT = """
@@ -53,16 +50,6 @@ AUTOTHROTTLE_ENABLED = False
 
 
 @pytest.fixture
-def python() -> str:
-    named = os.environ.get(PYTHON)
-    if not named:
-        pytest.skip(f"no scrapy-playwright: name the Python of one in the variable {PYTHON}")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium that could read pages")
-    return named
-
-
-@pytest.fixture
 def site() -> Iterator[str]:
     """Address of a site whose links and media are added by scripts."""
 
@@ -80,7 +67,9 @@ def crawl(
 ) -> dict[str, list[str]]:
     """Crawl in a project of its own; return the videos of each media page, by their names."""
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
-    (folder / "theirs.py").write_text(EXAMPLES["settings.py"] + SETTINGS.format(chromium=CHROMIUM))
+    (folder / "theirs.py").write_text(
+        EXAMPLES["settings.py"] + SETTINGS.format(chromium=shutil.which("chromium"))
+    )
     (folder / "rendered.py").write_text(EXAMPLES["rendered.py"], encoding="utf-8")
     given = ("-a", f"seeds={site}", "-a", "keywords=optics", "-O", "media.jsonl", *options)
     run(python, "-m", "scrapy", "crawl", "focused", *given, folder=folder, code=code)

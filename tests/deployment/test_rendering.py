@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.archive import open_archive
-from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
+from tests.programs import ROOT
 from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
@@ -51,9 +51,7 @@ def site() -> Iterator[Site]:
 
 
 def crawl(
-    python: str,  # noqa: F811
-    folder: Path,
-    *options: str,
+    python: str, folder: Path, *options: str
 ) -> tuple[CompletedProcess[str], dict[str, dict[str, Any]]]:
     """Crawl; return the process, and the media pages by their paths."""
     done = run(
@@ -73,7 +71,7 @@ def crawl(
     return done, {row["url"].partition("://")[2].partition("/")[2]: row for row in rows}
 
 
-def seen(python: str, folder: Path, site: Site, *options: str) -> dict[str, list[str]]:  # noqa: F811
+def seen(python: str, folder: Path, site: Site, *options: str) -> dict[str, list[str]]:
     """Crawl a site for optics; return the names of the films of each media page."""
     done, rows = crawl(
         python, folder, "-a", f"seeds={site.origin}/", "-a", "keywords=optics",
@@ -83,10 +81,7 @@ def seen(python: str, folder: Path, site: Site, *options: str) -> dict[str, list
     return {path: [one.rpartition("/")[2] for one in row["video"]] for path, row in rows.items()}
 
 
-def test_the_demo_application_is_read_with_a_browser_only(
-    python: str,  # noqa: F811
-    tmp_path: Path,
-) -> None:
+def test_the_demo_application_is_read_with_a_browser_only(python: str, tmp_path: Path) -> None:
     demo = ("-a", "web=demo", "-a", "seeds=http://app.demo.test/", "-a", "topic=physics-senior")
     _, without = crawl(python, tmp_path, *demo, "-a", "store=without.db")
     assert without == {}
@@ -101,11 +96,7 @@ def test_the_demo_application_is_read_with_a_browser_only(
     assert b"<h1>Conservation of momentum: physics lesson</h1>" in made.body
 
 
-def test_what_scripts_ask_for_obeys_robots_txt(
-    python: str,  # noqa: F811
-    tmp_path: Path,
-    site: Site,
-) -> None:
+def test_what_scripts_ask_for_obeys_robots_txt(python: str, tmp_path: Path, site: Site) -> None:
     script = """
     fetch("/kept-out.json").then(() => show("<video src=out.mp4>")).catch(
         () => fetch("/data.json").then((r) => r.json()).then(
@@ -122,9 +113,7 @@ def test_what_scripts_ask_for_obeys_robots_txt(
 
 
 def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
-    python: str,  # noqa: F811
-    tmp_path: Path,
-    site: Site,
+    python: str, tmp_path: Path, site: Site
 ) -> None:
     secret = Site({"/secret.json": b'{"film": "secret.mp4"}'})
     port = secret.port
@@ -155,10 +144,7 @@ def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
 
 
 def test_pages_that_do_not_end_or_are_too_large_go_on_as_they_were_fetched(
-    python: str,  # noqa: F811
-    tmp_path: Path,
-    site: Site,
-    monkeypatch: pytest.MonkeyPatch,
+    python: str, tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sooner = "browser._SECONDS, browser._LAST_SECONDS = 20.0, 5.0\nbrowser._MOST"
     monkeypatch.setattr(f"{__name__}.PROGRAM", PROGRAM.replace("browser._MOST", sooner))
@@ -173,10 +159,7 @@ def test_pages_that_do_not_end_or_are_too_large_go_on_as_they_were_fetched(
     assert found == {"after-loop": ["loop.mp4"], "good": ["good.mp4"]}
 
 
-def test_without_a_browser_the_crawl_does_not_begin(
-    python: str,  # noqa: F811
-    tmp_path: Path,
-) -> None:
+def test_without_a_browser_the_crawl_does_not_begin(python: str, tmp_path: Path) -> None:
     done, _ = crawl(
         python, tmp_path, "-a", "render=playwright", "-s", "MMCRAWL_CHROMIUM=no-such-browser"
     )

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests import programs
-from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
 from tests.deployment.test_rendering import SHELL, SHOWS, Site, crawl, seen
 
 TARGET = "10.77.0.1"  # a private address of the machine
@@ -120,7 +119,7 @@ setTimeout(() => {{
 """
 
 
-def test_no_way_leads_out_of_the_renderer(python: str, tmp_path: Path) -> None:  # noqa: F811
+def test_no_way_leads_out_of_the_renderer(python: str, tmp_path: Path) -> None:
     alone = [*filter(None, [shutil.which("unshare")]), "--net", "--map-root-user"]
     can = shutil.which("ip") and len(alone) == 3
     if not can or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
@@ -132,7 +131,7 @@ def test_no_way_leads_out_of_the_renderer(python: str, tmp_path: Path) -> None: 
     assert set(found["asked"]) <= {"/", "/robots.txt", "/leaves", "/wait.json"}
 
 
-def main(python: str, folder: Path) -> None:  # noqa: F811
+def main(python: str, folder: Path) -> None:
     """Crawl in a network of its own, and say what of it was heard."""
     for line in (
         "link set lo up",

@@ -4,10 +4,8 @@ import csv
 import json
 import re
 import shutil
-import sqlite3
 import time
 import xml.etree.ElementTree as ET
-from contextlib import closing
 from html import unescape
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from mmcrawl.experiment import (
     find_truth,
     output_folder,
     read_series,
-    series_of,
     truth_key,
 )
 from mmcrawl.experiment import plan as plan_module
@@ -72,17 +69,6 @@ def test_a_copy_counts_once_whichever_address_comes_first(done: Done) -> None:
         assert run.found == FILMS
 
 
-def test_the_truth_decides_not_what_the_run_thought(done: Done, tmp_path: Path) -> None:
-    outcome, out = done
-    store = shutil.copy(out / "runs" / "breadth-1.db", tmp_path)
-    with closing(sqlite3.connect(store)) as db:
-        db.execute("UPDATE page SET relevant = NOT relevant")
-        db.commit()
-    clock = out / "runs" / "breadth-1.clock"
-    series = series_of("breadth", 1, Path(store), clock, outcome.truth)
-    assert series == outcome.runs["breadth"][0]
-
-
 def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
     raw = done[1] / "raw"
     with (raw / "urlrule-1.csv").open(encoding="utf-8", newline="") as file:
@@ -94,16 +80,6 @@ def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
     assert [float(row["seconds"]) for row in rows] == series.seconds == sorted(series.seconds)
     assert series.cpu_seconds == sorted(series.cpu_seconds)
     assert {row["pattern"] for row in rows} >= {"http://site.test/films/*"}
-
-
-def test_the_times_are_kept_apart(done: Done) -> None:
-    made = json.loads((done[1] / "experiment.json").read_text())["made"]
-    assert made.keys() >= {"date", "python", "scrapy", "numpy", "lxml"}
-    [breadth, _] = json.loads((done[1] / "times.json").read_text())["algorithms"]
-    assert breadth["pages_per_minute"]["mean"] == pytest.approx(
-        60 * PAGES / breadth["seconds"]["mean"]
-    )
-    assert "seconds" not in (done[1] / "results.json").read_text()
 
 
 def test_the_report_tells_inputs_results_and_conclusion_and_needs_no_other_files(done: Done):
@@ -270,13 +246,6 @@ def test_a_kept_truth_that_is_not_whole_is_made_anew(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         find_truth(plan, cache, _never)
     assert not store.with_suffix(".json").exists()
-
-
-def test_a_cache_whose_lock_cannot_be_had_is_named(tmp_path: Path) -> None:
-    plan = plan_for(write_web(tmp_path / "web"), "breadth")
-    (tmp_path / "cache" / f"{truth_key(plan)}.lock").mkdir(parents=True)
-    with pytest.raises(ExperimentError, match=r"cache cannot be written: .*; name another"):
-        find_truth(plan, tmp_path / "cache", _never)
 
 
 def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(laboratory, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl import experiment  # whose figures load matplotlib when they are drawn
-from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, warnings
+from mmcrawl.experiment import Algorithm, ExperimentError, Outcome
 from mmcrawl.plugins import Registry
 from mmcrawl.scoring import Breadth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, page, plan_for, write_web
@@ -128,20 +128,6 @@ def test_a_host_that_is_a_seed_is_entered_at_it(laboratory: Laboratory) -> None:
     plan = plan_for(Path(f"portal:{laboratory.web};demo"), "breadth")
     seeds = {**plan.arguments, "seeds": "http://site.test/"}
     assert replace(plan, arguments=seeds).entries == {"site.test"}
-
-
-def test_of_other_hosts_those_are_told_that_many_links_lead_to(done: Done) -> None:
-    plan = plan_for(Path("demo"), "breadth")
-    hosts = dict.fromkeys(plan.entries, (1, ""))
-    hosts |= {
-        "few.test": (9, "HTTP 404"),
-        "many.test": (10, "host not found"),
-        "open.test": (99, ""),
-    }
-    truth = replace(done[0].truth, hosts=hosts)
-    assert warnings(plan, truth) == [
-        "Nothing could be fetched from many.test (10 links: host not found)."
-    ]
 
 
 def test_precision_is_drawn_as_high_as_algorithms_reach(done: Done) -> None:

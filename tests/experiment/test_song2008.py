@@ -1,15 +1,13 @@
 """The experiments of Song et al. 2008: test cases of table 1, and the labelled pairs of pages."""
 
-import io
 import os
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from mmcrawl.archive import open_archive
-from mmcrawl.experiment import ExperimentError, laboratory, steps
+from mmcrawl.experiment import ExperimentError
 from mmcrawl.experiment.presets import (
     CASES,
     WAYS,
@@ -90,12 +88,6 @@ def test_a_part_in_no_told_block_is_missed(tmp_path: Path) -> None:
     assert (found.missed, found.agreement, found.grade) == (1, 0.0, Grade.BAD)
 
 
-def test_what_is_trivial_counts_neither_way(tmp_path: Path) -> None:
-    trifle = part(b"All about the spring of today", b"All about the magnet of today", "trivial")
-    found = judgement(tmp_path, FIRST, trifle)
-    assert (found.agreement, found.in_vain, found.parts) == (1.0, 0, 1)
-
-
 def test_a_part_counts_as_a_whole_once_a_block_inside_of_it_is_told(tmp_path: Path) -> None:
     around = ChangedPart(
         "changed",
@@ -166,13 +158,3 @@ def test_of_the_cases_on_pages_that_fails_which_failed_in_the_paper() -> None:
         found = 0 if case.text == "mostly text" else 5
         expected = f"{case.published}: 6 of 6 read back, {found} of 5 changes told"
         assert case.here().startswith(expected), case.text
-
-
-def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(monkeypatch):
-    clock = iter([100, 104, 109.9, 110.1])
-    monkeypatch.setattr(laboratory, "monotonic", lambda: next(clock))
-    said = io.StringIO()
-    with steps(Console(file=said)) as told:
-        for number in range(4):
-            told(number, 25, f"case {number}")
-    assert said.getvalue().split("\n")[:2] == ["0 of 25: case 0", "3 of 25: case 3"]

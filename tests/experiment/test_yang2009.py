@@ -45,15 +45,9 @@ def test_layers_of_the_web_stand_beside_the_published(shown: dict[str, PaperTabl
     assert HOST in shown["Table 4-2"].title
 
 
-def test_published_shares_are_computed_from_counts(shown: dict[str, PaperTable]) -> None:
-    rows = {row[0]: row for row in shown["Tables 5-5 and 5-6"].rows}
-    assert rows["Topic-PageRank, published"][1:5] == ("26,872", "984", "3.66%", "32.17%")
-    assert rows["breadth-first, published"][3] == "4.14%"
-    assert rows["URL rules, published"][3:5] == ("12.89%", "66.95%")
-
-
 def test_the_crawl_without_focus_finds_all_and_those_led_by_words_follow_no_page_off_topic(shown):
     rows = {row[0]: row for row in shown["Tables 5-5 and 5-6"].rows}
+    assert rows["Topic-PageRank, published"][1:5] == ("26,872", "984", "3.66%", "32.17%")
     assert rows["breadth, here"][1:3] == (f"{PAGES}", f"{FILMS}")
     assert rows["breadth, here"][4] == "100.00%"
     for name in ("topicrank", "shark-improved"):
@@ -118,13 +112,6 @@ def test_a_range_of_seeds_names_webs() -> None:
     webs = webs_of("sim:seed=0-1,pages=200")
     assert webs == {"seed=0": "sim:seed=0,pages=200", "seed=1": "sim:seed=1,pages=200"}
     assert webs_of("site/seed=1-2") == {"": "site/seed=1-2"}
-
-
-def test_a_web_without_relevant_pages_has_no_tables(tmp_path: Path, laboratory: Laboratory) -> None:
-    plan = Plan(str(write_web(tmp_path / "web", media=False)), {"keywords": "optics"}, ALGORITHMS)
-    outcome, _ = laboratory.run(plan, "nothing-there", report=False)
-    with pytest.raises(ExperimentError, match="the tables of the thesis would be empty"):
-        list(tables(plan, outcome))
 
 
 def test_tables_are_written_for_programs_people_and_papers(tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from contextlib import closing
 
 import numpy as np
 import pytest
 
 from mmcrawl.archive import Archive
-from mmcrawl.errors import RankError, StoreError
+from mmcrawl.errors import RankError
 from mmcrawl.rank import (
-    DUPLICATES,
     LEAST_TOKENS,
     bands,
     digest,
@@ -19,7 +17,6 @@ from mmcrawl.rank import (
     groups_of,
     open_duplicates,
     open_ranks,
-    open_results,
     save_duplicates,
     sketch,
 )
@@ -121,13 +118,6 @@ def test_groups_are_kept_beside_the_archive(archive: Archive, uri: str, keep: Ke
         open_ranks(uri)
     save_duplicates(uri, find_duplicates(archive, near=1))
     assert open_duplicates(uri).near == 1
-
-
-def test_damaged_results_are_told(archive: Archive, uri: str) -> None:
-    with closing(open_results(uri, create=True)) as store:
-        store.put("result", {DUPLICATES: {"written": 1, "facts": {"near": 0.8}}})
-    with pytest.raises(StoreError, match=r"duplicates in .* is damaged .*; find them again"):
-        open_duplicates(uri)
 
 
 def test_sketches_tell_the_share_of_common_shingles() -> None:

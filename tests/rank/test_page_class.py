@@ -18,7 +18,6 @@ from mmcrawl.rank import (
     classes_of,
     page_class,
     page_class_model,
-    page_features,
 )
 from tests.rank.conftest import Keep
 from tests.tables import each
@@ -49,13 +48,6 @@ URL = "http://h.test/shop/lever-30"
 @each("body, name", [(ARTICLE, "topic"), (LIST, "hub"), (FILM, "media"), (SHOP, "other")])
 def test_plain_cases_are_told(body: str, name: str) -> None:
     assert page_class(body.encode(), URL).name == name
-
-
-def test_features_are_finite_whatever_the_page() -> None:
-    for body in (b"", b"\xff\xfe\x00", b"<frameset><frame src=a>", b"<a>" * 300, SHOP.encode()):
-        values = page_features(body)
-        assert values.shape == (len(FEATURES),)
-        assert np.isfinite(values).all()
 
 
 def test_pages_of_an_archive_are_classed(archive: Archive, keep: Keep) -> None:

@@ -23,7 +23,7 @@ from tests.rank.graphs import Block, dense_steps, links_of, read_page, topic_sha
 from tests.tables import each
 
 PAGES = 20
-STEPS = 4  # each is a join and a sum, and takes its time
+STEPS = 6  # each is a join and a sum, and takes its time
 WORDS = "levers,杠杆"
 
 needs_spark = pytest.mark.skipif(
