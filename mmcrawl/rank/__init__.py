@@ -60,12 +60,10 @@ with lazy_imports(__name__):
         TopicContent,
     )
     from mmcrawl.rank.results import (
-        DUPLICATES,
         RankedPages,
         Ranks,
         open_duplicates,
         open_ranks,
-        open_results,
         save_duplicates,
         save_ranks,
     )

@@ -6,9 +6,11 @@ import pty
 import struct
 import subprocess
 import termios
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
@@ -79,11 +81,6 @@ def test_colours_are_for_terminals_and_a_narrow_one_loses_no_number(desk: Path) 
     assert b"\x1b" not in out
 
 
-def test_what_a_subcommand_does_is_there() -> None:
-    for one in module.Command.subcommands:
-        assert all(map(callable, map(module.function_of, filter(None, (one.run, one.check)))))
-
-
 def test_ctrl_c_is_a_word_and_exit_code_130(desk, monkeypatch, capsys):
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
@@ -95,10 +92,6 @@ def test_ctrl_c_is_a_word_and_exit_code_130(desk, monkeypatch, capsys):
 
 
 def test_revisits_that_could_not_begin_show_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    from collections import Counter
-
-    from rich.console import Console
-
     problem = "archive x cannot be reached; is the server running?"
     revisits = Revisits("x", 0, 0, 0, 0, 0, 0, 0, 0, Counter(), "store_error", problem)
     Console(width=100).print(revisit_tables(revisits))

@@ -129,15 +129,9 @@ def test_a_port_that_is_taken_is_one_sentence(run):
     assert "cannot listen on 127.0.0.1" in errors
 
 
-def test_ruffle_must_be_where_the_setting_says(run):
+def test_what_is_not_installed_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, errors = run(MMCRAWL_RUFFLE="nowhere")
-    assert code == 2
-    assert "there is no ruffle.js" in errors
-
-
-def test_what_is_not_installed_is_named(  # type: ignore[no-untyped-def]
-    run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert (code, "there is no ruffle.js" in errors) == (2, True)
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
     code, _, errors = run()
     assert code == 2

@@ -89,15 +89,10 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path):
     assert (desk / "crawl-archive.db-rank").read_bytes() == kept
 
 
-def test_topic_pagerank_takes_a_topic_or_words(run):
-    said = run("--method", "topic-pagerank", "--keywords", "lens, light")
-    assert (said.code, said.err) == (0, "")
+def test_the_archive_is_ranked_as_of_a_time_and_for_a_topic(run):
     assert run("--method", "topic-pagerank", "--topic", "physics-senior").code == 0
     with open_ranks("sqlite:///crawl-archive.db") as ranks:
         assert ranks.topic == "physics-senior"
-
-
-def test_the_archive_is_ranked_as_of_a_time(run):
     assert "4 pages" in run("--at", "@102", MMCRAWL_ARCHIVE="crawl-archive.db").out
     assert "all ranks are equal" in run("--at", "@100").out
 

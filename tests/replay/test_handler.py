@@ -9,7 +9,7 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay import ReplayDownloadHandler, web_of
+from mmcrawl.replay import Latency, ReplayDownloadHandler, web_of
 from tests.tables import each
 
 
@@ -85,10 +85,7 @@ def test_latency_is_waited_for_per_host(folder: str) -> None:
     assert fast.meta["download_latency"] < 0.05
 
 
-@each(
-    "settings",
-    [{}, {"MMCRAWL_WEB": "/nowhere"}, {"MMCRAWL_WEB": "demo", "MMCRAWL_WEB_LATENCY": "x"}],
-)
+@each("settings", [{}, {"MMCRAWL_WEB": "demo", "MMCRAWL_WEB_LATENCY": "x"}])
 def test_a_web_that_cannot_be_opened_leaves_the_handler_unconfigured(settings):
     crawler = get_crawler(Spider, settings)
     with pytest.raises(NotConfigured):
@@ -96,3 +93,12 @@ def test_a_web_that_cannot_be_opened_leaves_the_handler_unconfigured(settings):
     if "MMCRAWL_WEB_LATENCY" not in settings:
         with pytest.raises(WebError):
             web_of(crawler)
+
+
+def test_latency_is_one_number_or_one_per_host() -> None:
+    assert Latency.parse(None) == Latency.parse("") == Latency()
+    assert Latency.parse("50").seconds("any.test") == 0.05
+    assert Latency.parse(0.5).seconds("any.test") == 0.0005
+    latency = Latency.parse('{"Slow.test": 900, "*": 20}')
+    assert (latency.seconds("slow.test"), latency.seconds("a.test")) == (0.9, 0.02)
+    assert Latency.parse({"slow.test": 900}).seconds("a.test") == 0

@@ -52,8 +52,7 @@ with lazy_imports(__name__):
         six_measures,
     )
     from mmcrawl.experiment.presets.wang2012 import tables as wang2012_tables
-    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, LAYERS, over_webs, webs_of
-    from mmcrawl.experiment.presets.yang2009 import PUBLISHED as PUBLISHED_CRAWLS
+    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, over_webs, webs_of
     from mmcrawl.experiment.presets.yang2009 import tables as yang2009_tables
 
 
