@@ -94,7 +94,9 @@ def test_the_archive_is_ranked_as_of_a_time_and_for_a_topic(run):
     with open_ranks("sqlite:///crawl-archive.db") as ranks:
         assert ranks.topic == "physics-senior"
     assert "4 pages" in run("--at", "@102", MMCRAWL_ARCHIVE="crawl-archive.db").out
-    assert "all ranks are equal" in run("--at", "@100").out
+    with open_archive("sqlite:///lone.db") as archive:
+        archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))
+    assert "all ranks are equal" in run("-a", "archive=lone.db").out
 
 
 def test_commands_load_no_slow_or_optional_library() -> None:
