@@ -104,7 +104,7 @@ class OrderAgainstModel(RuleBasedStateMachine):
         assert self.order.pop() is None
 
 
-OrderAgainstModel.TestCase.settings = settings(stateful_step_count=50)
+OrderAgainstModel.TestCase.settings = settings(stateful_step_count=60, max_examples=30)
 TestOrderAgainstModel = OrderAgainstModel.TestCase
 
 

@@ -63,7 +63,8 @@ def test_imports_lead_on_for_five_steps(store: SqliteStore) -> None:
     assert steps == 6
 
 
-def test_a_page_and_a_crawl_have_room_for_so_many_bytes(store: SqliteStore) -> None:
+def test_a_page_and_a_crawl_have_room_for_so_many_bytes(store, monkeypatch) -> None:
+    monkeypatch.setattr("mmcrawl.frontier.requisites._MOST_PAGES", 1)  # others are summed again
     queue = opened(store)
     kept(queue, store, STYLE, LOGO)
     kept(queue, store, FONT, page=OTHER)

@@ -185,6 +185,7 @@ def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_
     taken_back, never = crawls
     talks = [p.id for p in taken_back.frontier.history() if p.relevant and "talks" in p.url]
     taken_back.apply(taken_back.scorer.revised(talks))
+    taken_back.apply(taken_back.scorer.revised([0, *talks]))  # known already; never relevant
     waiting = never.frontier.waiting()
     expected = never.scorer.added(waiting)
     revised = taken_back.scorer.added(waiting)
