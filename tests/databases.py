@@ -51,6 +51,12 @@ def each_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def file_uri(tmp_path: Path) -> str:
+    """Give the URI of an archive in a file that is not there yet."""
+    return f"sqlite:///{tmp_path / 'archive.db'}"
+
+
+@pytest.fixture
 def database_uri() -> Iterator[str]:
     """Give the URI of a database that is dropped after the test."""
     with mongodb_uri() as uri:

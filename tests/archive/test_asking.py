@@ -8,8 +8,10 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.blocks import PageTree, page_content
 from mmcrawl.errors import BlockError, StoreError
+from tests.databases import file_uri
 from tests.tables import each
 
+uri = file_uri
 URL = "http://physics.test/levers.html"
 
 

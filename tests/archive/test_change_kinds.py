@@ -17,6 +17,9 @@ from mmcrawl.archive import (
 )
 from mmcrawl.archive import archive as module
 from tests.archive.conftest import URL, lesson
+from tests.databases import file_uri
+
+uri = file_uri
 
 PAIR = (1, 2)
 LATER = 100 * DAY

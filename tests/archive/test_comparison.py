@@ -152,11 +152,6 @@ def test_headlines_of_a_front_page_are_gone_new_or_moved(tmp_path):
     assert headlines.moved == (texts[1],)
 
 
-def test_a_page_of_few_headlines_has_none_to_compare(tmp_path):
-    found = compared(tmp_path, [front(NEWS), front(NEWS[1:])], [3, 3])
-    assert found.headlines is None
-
-
 def test_rows_that_share_a_word_are_compared_in_linear_time(tmp_path: Path) -> None:
     old = boxes(" ".join(f"book{n} €" for n in range(1_300)))
     new = boxes(" ".join(f"book{n} € sold{n}" for n in range(1_300)))

@@ -8,6 +8,7 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture, Version, copy_archive, open_archive
 from mmcrawl.errors import StoreError
+from tests.archive.test_killed_anywhere import DyingStore, KilledError
 
 TYPE = (("Content-Type", "text/html; charset=utf-8"), ("Server", "old"))
 TIME = 1_700_000_000.25
@@ -59,33 +60,13 @@ def test_a_copy_is_equal_and_done_again_writes_nothing(filled: Archive, tmp_path
         assert copy_archive(filled, copy).copied == 0
 
 
-class BrokenOffError(Exception):
-    """What is left to write is not written."""
-
-
-class WritesFew:
-    """A store that is broken off after some writes."""
-
-    def __init__(self, store, left: int) -> None:
-        self._store, self._left = store, left
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
-
-    def put(self, table, documents) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise BrokenOffError
-        self._store.put(table, documents)
-
-
 def test_a_copy_that_was_broken_off_goes_on(filled, tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.upkeep.copying._MOST_AT_ONCE", 1)
     uri = f"sqlite:///{tmp_path}/copy.db"
     for number in count():
-        with open_archive(uri) as copy, suppress(BrokenOffError):
+        with open_archive(uri) as copy, suppress(KilledError):
             store = copy._index.store
-            monkeypatch.setattr(copy._index, "store", WritesFew(store, number))
+            monkeypatch.setattr(copy._index, "store", DyingStore(store, number))
             try:
                 copy_archive(filled, copy)
             finally:

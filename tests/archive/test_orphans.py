@@ -66,24 +66,6 @@ def test_a_number_that_another_took_is_an_orphan_that_goes(archive):
     assert archive.rebuild(after).body == noise(3)
 
 
-@pytest.mark.parametrize("step", ["remove", "remove_url", "remove_segments"])
-def test_a_purge_of_a_host_that_died_is_no_damage(archive, monkeypatch, step):
-    archive.store(Capture("http://g.test/", noise(1), 1.0))
-    archive.store_many([Capture(f"{URL}{n}", noise(n), 1.0) for n in range(2)])
-
-    def die(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as context:
-        context.setattr(type(archive._index), step, die)
-        with pytest.raises(KeyboardInterrupt):
-            archive.purge(host="h.test")
-    assert archive.check().faults == ()
-    assert archive.check(repair=True).faults == ()
-    assert (archive.check().faults, archive.check().orphans) == ((), 0)
-    assert archive.counts()["versions"] in (1, 3)  # a transaction takes the purge back
-
-
 def test_what_was_purged_does_not_come_back_from_segments_that_a_process_left(archive):
     store = archive._index.store
     archive.store(Capture("http://g.test/", noise(9), 1.0))
@@ -220,16 +202,6 @@ def test_a_damaged_head_hides_no_other_version_of_its_url(archive, tmp_path):
         assert all(f"version {number} of {URL} " in told for number in (1, 2, 3))
         assert "version 4" not in told
         assert copy.rebuild(copy.get(URL)).body == noise(3)
-
-
-def test_what_was_copied_before_it_was_damaged_stays_in_the_copy(archive, tmp_path):
-    for n in range(2):
-        archive.store(Capture(URL, noise(n), float(n)))
-    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
-        copy_archive(archive, copy)
-        damage(archive, next(archive._index.all_segments())[0], "head")
-        report = copy_archive(archive, copy)
-        assert (report.versions, report.copied, report.problems) == (2, 0, ())
 
 
 @pytest.mark.parametrize("column", ["head", "data"])

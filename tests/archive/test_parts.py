@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from email.utils import formatdate
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,6 +24,9 @@ def test_a_head_with_a_flipped_bit_is_never_read_as_another():
         damaged[position] ^= 0x08
         with suppress(StoreError):  # a few bits of a frame mean nothing
             assert [*read_head(bytes(damaged)).entries()] == [entry]
+    for cut in (0, 3, 20, -1):
+        with pytest.raises(StoreError):
+            read_head(frame[:cut])
 
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=9)

@@ -6,8 +6,7 @@ from itertools import count
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import About, Entry, Facts, packed, read_head
-from mmcrawl.errors import StoreError
+from mmcrawl.archive.format import read_head
 
 HOST = "http://host.test"
 WORDS = [random.Random(n).randbytes(4_000).hex() for n in range(4)]
@@ -40,23 +39,16 @@ def assert_holds(archive, captures):
 
 
 @pytest.mark.usefixtures("small_segments")
-def test_a_page_that_comes_again_when_its_segment_is_full_has_a_stream_of_its_own(uri):
-    stored = write(uri, [(page, 1) for page in range(9)])
-    stored += write(uri, [(0, 2), (0, 3), (1, 2)], 100.0)
-    with open_archive(uri, read_only=True) as archive:
-        rows = {row.url: row.own for row in archive._index.urls()}
-        assert [rows[f"{HOST}/{page}"] for page in range(3)] == [1, 1, 0]
-        assert_holds(archive, stored)
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_a_page_of_few_versions_stays_with_the_others_of_its_host(uri, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", 3)
+@pytest.mark.parametrize(("own_from", "own"), [(1, [1, 1, 0]), (3, [1, 0, 0])])
+def test_a_page_that_comes_again_when_its_segment_is_full_has_a_stream_of_its_own(
+    uri, monkeypatch, own_from, own
+):
+    monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", own_from)
     stored = write(uri, [(page, 1) for page in range(9)])
     stored += write(uri, [(0, 2), (0, 3), (1, 2), (0, 4)], 100.0)
     with open_archive(uri, read_only=True) as archive:
         rows = {row.url: row.own for row in archive._index.urls()}
-        assert [rows[f"{HOST}/{page}"] for page in range(3)] == [1, 0, 0]
+        assert [rows[f"{HOST}/{page}"] for page in range(3)] == own
         assert_holds(archive, stored)
 
 
@@ -96,14 +88,6 @@ def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri, monkeypatc
         assert_holds(archive, [*stored[1:], capture(3, 1, 50.0)])
         texts = [archive._reader.content(segment) for segment in segments_of(archive)]
         assert not any(b"word-0-1<" in text for text in texts)
-
-
-def test_segments_compressed_anew_hold_the_same(uri):
-    stored = write(uri, [(0, version) for version in range(1, 30)])
-    with open_archive(uri) as archive:
-        archive.pack(3)
-        assert {segment.level for segment in segments_of(archive)} == {3}
-        assert_holds(archive, stored)
 
 
 @pytest.fixture
@@ -190,35 +174,6 @@ def test_a_segment_that_gets_a_dictionary_while_that_is_purged(based, monkeypatc
     assert sealed
     with open_archive(uri) as archive:
         assert_holds(archive, [*stored[1:], last])
-
-
-def test_equal_bodies_stand_in_a_segment_once():
-    bodies = [b"one" * 99, b"two" * 99, b"one" * 99, b""]
-    digests = [bytes([body[0] if body else 0]) * 32 for body in bodies]
-    entries = [
-        Entry(1, 7, n, float(n), 200, Facts(), digest, len(body))
-        for n, (digest, body) in enumerate(zip(digests, bodies, strict=True), 1)
-    ]
-    about = About("h.test", 1, 5, 3, {7: "http://h.test/", 8: "http://gone.test/"})
-    segment, head, _ = packed(about, entries, bodies, 3, 3)
-    read = read_head(head)
-    assert (segment.raw, read.raw) == (594, 594)
-    assert [read.span(n, entry) for n, entry in enumerate(read.entries())] == [
-        (0, 297),
-        (297, 594),
-        (0, 297),
-        (594, 594),
-    ]
-    assert [*read.entries()] == entries
-    assert read.about.urls == {7: "http://h.test/"}
-
-
-@pytest.mark.parametrize("cut", [0, 3, 20, -1])
-def test_a_head_that_is_cut_off_is_damaged(cut):
-    about = About("h.test", 1, 0, 3, {7: "http://h.test/"})
-    head = packed(about, [Entry(3, 7, 1, 2.0, 304)], [b""], 3, 3)[1]
-    with pytest.raises(StoreError):
-        read_head(head[:cut])
 
 
 def test_two_processes_that_replace_the_same_segments(uri):

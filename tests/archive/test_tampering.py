@@ -4,19 +4,21 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
 from tests.archive.tampering import COLUMNS, HARMLESS, altered
+from tests.tables import each
 
 HOSTS = "abc"
 VISITED = 50.5
 
 
 def body(host: str, n: int) -> bytes:
-    noise = [random.Random(f"{host}{n // 2}{k}").randbytes(400).hex() for k in range(30)]
+    noise = [random.Random(f"{host}{n // 2}{k}").randbytes(400).hex() for k in range(6)]
     return "".join(f"<div><p>{host} {n} {part}</p></div>" for part in noise).encode()
 
 
@@ -52,26 +54,22 @@ def path(whole, tmp_path):
     return shutil.copy(whole, tmp_path / "archive.db")
 
 
-CASES = (
-    [("delete", table, "") for table in COLUMNS]
-    + [("empty", table, "") for table in COLUMNS]
-    + [("change", table, column) for table, names in COLUMNS.items() for column in names.split()]
-    + [
-        ("swap", table, column)
+ALIKE = {("url", "own"), ("visit", "version")}  # the same in all rows
+CASES = [
+    *((how, table, "") for table in COLUMNS for how in ("delete", "empty")),
+    *(
+        (how, table, column)
         for table, names in COLUMNS.items()
         for column in names.split()
-        if column != "key"
-    ]
-)
-
-
-def keys_of(db: sqlite3.Connection, table: str) -> list:
-    return [key for (key,) in db.execute(f"SELECT key FROM {table} ORDER BY key")]
+        for how in ("change", "swap")
+        if how == "change" or (column != "key" and (table, column) not in ALIKE)
+    ),
+]
 
 
 def tamper(path, how: str, table: str, column: str) -> None:
     db = sqlite3.connect(path)
-    keys = keys_of(db, table)
+    keys = [key for (key,) in db.execute(f"SELECT key FROM {table} ORDER BY key")]
     chosen = keys[len(keys) // 2]
     if how == "delete":
         db.execute(f"DELETE FROM {table} WHERE key = ?", [chosen])
@@ -89,24 +87,16 @@ def tamper(path, how: str, table: str, column: str) -> None:
                 except sqlite3.IntegrityError:
                     new = altered(new)
         else:
-            others = [key for key, value in values.items() if value != values[chosen]]
-            if not others:
-                db.close()
-                pytest.skip(f"all rows have the same {column}")
-            db.execute(write, (values[others[0]], chosen))
-            db.execute(write, (values[chosen], others[0]))
+            other = next(key for key, value in values.items() if value != values[chosen])
+            db.execute(write, (values[other], chosen))
+            db.execute(write, (values[chosen], other))
     db.commit()
     db.close()
 
 
-def test_what_was_not_touched_is_clean(path):
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert archive.check().faults == ()
-        assert archive.check(repair=True).faults == ()
-
-
-@pytest.mark.parametrize(("how", "table", "column"), CASES)
-def test_every_tampering_is_told_and_after_a_repair_no_more(path, how, table, column):
+@each("how, table, column", CASES)
+def test_every_tampering_is_told_and_after_a_repair_no_more(whole, tmp_path, how, table, column):
+    path = shutil.copy(whole, tmp_path / "archive.db")
     tamper(path, how, table, column)
     try:
         with open_archive(f"sqlite:///{path}") as archive:
@@ -131,17 +121,13 @@ RESTORED = [
     ("status", f"UPDATE version SET status = 404 WHERE {KEY_B}"),
     ("time", f"UPDATE version SET time = time + 0.5 WHERE {KEY_B}"),
     ("place", f"UPDATE version SET at = at + 1 WHERE {KEY_B} AND key % 8 = 2"),
-    ("places", f"UPDATE version SET at = at + 1000 WHERE {KEY_B}"),
     ("number", f"UPDATE version SET key = key + 77 WHERE {KEY_B} AND key % 8 = 2"),
     ("URL", "DELETE FROM url WHERE key = 'http://b.test/'"),
-    ("all URLs", "DELETE FROM url"),
     ("text", "UPDATE url SET key = 'http://x.test/' WHERE key = 'http://b.test/'"),
     ("no URL", "UPDATE url SET key = 'http://[x' WHERE key = 'http://b.test/'"),
-    ("page", "UPDATE url SET page = 'http://x.test/' WHERE key = 'http://b.test/'"),
     ("host", "UPDATE url SET host = 'x' WHERE key = 'http://b.test/'"),
     ("number of a URL", "UPDATE url SET id = id + 1000 WHERE key = 'http://b.test/'"),
     ("visit", f"DELETE FROM visit WHERE {VISIT_B}"),
-    ("all visits", "DELETE FROM visit"),
     ("time of a visit", f"UPDATE visit SET time = 45.0 WHERE {VISIT_B}"),
     ("URL of a visit", f"UPDATE visit SET url = 1002 WHERE {VISIT_B}"),
     ("place of a visit", f"UPDATE visit SET key = key + 1000 WHERE {VISIT_B}"),
@@ -160,12 +146,18 @@ def everything(path) -> dict[str, list[tuple]]:
         }
 
 
-@pytest.mark.parametrize(("what", "statement"), RESTORED, ids=[one[0] for one in RESTORED])
-def test_a_repair_makes_the_index_again_from_the_records(path, what, statement):
+def done_to(path, *statements: str) -> None:
+    """Write into an archive behind its back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        for statement in statements:
+            assert db.execute(statement).rowcount > 0
+
+
+@each("what, statement", RESTORED)
+def test_a_repair_makes_the_index_again_from_the_records(whole, tmp_path, what, statement):
+    path = shutil.copy(whole, tmp_path / "archive.db")
     before = everything(path)
-    with sqlite3.connect(path) as db:
-        assert db.execute(statement).rowcount > 0
-    db.close()
+    done_to(path, statement)
     with open_archive(f"sqlite:///{path}") as archive:
         report = archive.check(repair=True)
         assert report.faults
@@ -180,11 +172,12 @@ def test_a_repair_makes_the_index_again_from_the_records(path, what, statement):
 
 
 def test_what_was_lost_is_named_by_url_and_time(path):
-    with sqlite3.connect(path) as db:
-        db.execute(f"DELETE FROM version WHERE {KEY_B} AND key % 8 = 3")
-        db.execute(f"DELETE FROM visit WHERE {VISIT_B}")
-        db.execute("DELETE FROM url WHERE key = 'http://c.test/'")
-    db.close()
+    done_to(
+        path,
+        f"DELETE FROM version WHERE {KEY_B} AND key % 8 = 3",
+        f"DELETE FROM visit WHERE {VISIT_B}",
+        "DELETE FROM url WHERE key = 'http://c.test/'",
+    )
     with open_archive(f"sqlite:///{path}") as archive:
         told = {fault.what for fault in archive.check().faults}
     assert {
@@ -202,9 +195,7 @@ DAMAGE = (
 
 @pytest.mark.parametrize("damage", [DAMAGE, DAMAGE.replace("length(data)", "0")])
 def test_what_cannot_be_made_good_is_told_once_and_known_from_then_on(path, damage):
-    with sqlite3.connect(path) as db:
-        db.execute(damage)
-    db.close()
+    done_to(path, damage)
     with open_archive(f"sqlite:///{path}") as archive:
         assert not archive.check().clean
         told = archive.check(repair=True)
@@ -217,9 +208,7 @@ def test_what_cannot_be_made_good_is_told_once_and_known_from_then_on(path, dama
             report = archive.check(repair=repair)
             assert (report.faults, report.clean) == ((), True)
             assert lost <= {*report.known}
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM visit WHERE time = 42.0")
-    db.close()
+    done_to(path, "DELETE FROM visit WHERE time = 42.0")
     with open_archive(f"sqlite:///{path}") as archive:
         (new,) = archive.check().faults
         assert new.what.startswith("the visit of http://c.test/ at 1970-01-01 00:00:42 UTC is gone")
@@ -227,33 +216,28 @@ def test_what_cannot_be_made_good_is_told_once_and_known_from_then_on(path, dama
 
 def test_what_was_put_back_and_is_lost_again_is_told_again(path):
     uri = f"sqlite:///{path}"
-    with sqlite3.connect(path) as db:
-        rows = db.execute("SELECT data, key FROM segment").fetchall()
-        db.execute(DAMAGE)
-    db.close()
+    kept = shutil.copy(path, f"{path}.kept")
+    done_to(path, DAMAGE)
     with open_archive(uri) as archive:
         assert not archive.check(repair=True).clean
         assert archive.check().clean
-    with sqlite3.connect(path) as db:
-        db.executemany("UPDATE segment SET data = ? WHERE key = ?", rows)
-    db.close()
+    again = "UPDATE main.segment SET data ="
+    again += " (SELECT data FROM kept.segment WHERE key = main.segment.key)"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("ATTACH ? AS kept", [str(kept)])
+        db.execute(again)
     with open_archive(uri) as archive:
         assert archive.check(repair=True).known == ()
-    with sqlite3.connect(path) as db:
-        db.execute(DAMAGE)
-    db.close()
+    done_to(path, DAMAGE)
     with open_archive(uri) as archive:
         assert not archive.check().clean
 
 
 @pytest.mark.parametrize("table", ["segment", "url"])
 def test_a_segment_that_is_gone_is_told_by_all_that_it_had(path, table):
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "DELETE FROM segment WHERE stream = (SELECT id FROM stream WHERE key = 'c.test')"
-        )
-        db.execute(f"DELETE FROM {table} WHERE key = 'http://c.test/'")
-    db.close()
+    done_to(path, "DELETE FROM segment WHERE stream = (SELECT id FROM stream WHERE key = 'c.test')")
+    if table == "url":
+        done_to(path, "DELETE FROM url WHERE key = 'http://c.test/'")
     with open_archive(f"sqlite:///{path}") as archive:
         told = " ".join(fault.what for fault in archive.check().faults)
         for n in range(6):
@@ -265,18 +249,16 @@ def test_a_segment_that_is_gone_is_told_by_all_that_it_had(path, table):
 
 
 def test_a_lost_version_is_never_removed_as_an_orphan(path):
-    with sqlite3.connect(path) as db:
-        db.execute(f"DELETE FROM version WHERE {KEY_B} AND key % 8 = 6")
-        db.execute(DAMAGE)
-    db.close()
+    done_to(path, f"DELETE FROM version WHERE {KEY_B} AND key % 8 = 6", DAMAGE)
     with open_archive(f"sqlite:///{path}") as archive:
         assert not archive.check(repair=True).clean
         assert archive.rebuild(archive.version("http://b.test/", 6)).body == body("b", 5)
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_a_flipped_bit_of_the_file_is_told_or_changes_nothing(path, seed):
+@each("seed", range(24))
+def test_a_flipped_bit_of_the_file_is_told_or_changes_nothing(whole, tmp_path, seed):
     """What no table and no index uses may be flipped unnoticed: nothing is read from it."""
+    path = shutil.copy(whole, tmp_path / "archive.db")
     before = everything(path)
     chance = random.Random(seed)
     content = bytearray(path.read_bytes())

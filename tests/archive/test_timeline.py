@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, is_answer
 from mmcrawl.errors import StoreError
+from tests.databases import file_uri
+
+uri = file_uri
 
 TIMES = st.integers(0, 8).map(float)
 STORED = st.tuples(st.just("store"), TIMES, st.sampled_from("ABC"))
@@ -65,8 +68,8 @@ _pages = itertools.count()
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STORED | NOTED, max_size=12), before=TIMES)
-def test_a_time_gives_what_the_last_event_up_to_it_saw_also_after_a_purge(in_a_file, steps, before):
-    archive, url, model = in_a_file, f"http://h.test/{next(_pages)}", Model()
+def test_a_time_gives_what_the_last_event_up_to_it_saw_also_after_a_purge(archive, steps, before):
+    url, model = f"http://h.test/{next(_pages)}", Model()
     for step in steps:
         apply(archive, model, url, step)
     assert_same(archive, model, url)
@@ -84,15 +87,6 @@ def test_a_time_gives_what_the_last_event_up_to_it_saw_also_after_a_purge(in_a_f
 
 
 URL = "http://h.test/"
-
-
-def test_a_visit_says_what_it_saw_also_beside_a_capture_that_is_stored_late(archive):
-    archive.store(Capture(URL, b"A", 1.0))
-    archive.note_unchanged(URL, 10.0)
-    late = archive.store(Capture(URL, b"B", 5.0)).version
-    assert [archive.get(URL, at).number for at in (1.0, 5.0, 9.9, 10.0, None)] == [1, 2, 2, 1, 1]
-    assert archive.store(Capture(URL, b"A", 12.0)).version is None
-    assert archive.store(Capture(URL, b"B", 13.0)).version.number == late.number + 1
 
 
 def test_all_targets_of_a_redirect_in_one_second_are_kept(archive):

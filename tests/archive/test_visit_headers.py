@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, RevisitRules, Unchanged, due, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
+from tests.databases import file_uri
+
+uri = file_uri
 
 URL = "http://physics.test/levers.html"
 _names = itertools.count()

@@ -74,12 +74,3 @@ def observe():
     yield observe
     for observer in made:
         observer.shared.close()
-
-
-@pytest.fixture
-def gang_of_many(uri, tmp_path):
-    """Return a gang and a web that keeps it busy for longer."""
-    from .real_workers import Web
-
-    with Web(12, 100) as web:
-        yield from _gang(web, uri, tmp_path)

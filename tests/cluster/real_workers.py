@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -98,8 +97,6 @@ class Web:
         self.pages = pages
         self.delay = self._usual_delay = delay
         self.visits: list[Visit] = []
-        self.under_way: Counter[str] = Counter()
-        self.most_at_once: Counter[str] = Counter()
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._held = asyncio.Event()
@@ -158,7 +155,6 @@ class Web:
     def forget(self) -> None:
         """Forget who was there."""
         self.visits = []
-        self.most_at_once.clear()
 
     def slow_down(self, seconds: float = _SLOW) -> None:
         """Take a while for every answer, and do not answer requests for the last page."""
@@ -218,16 +214,11 @@ class Web:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 began = time.monotonic()
-                self.under_way[host] += 1
-                self.most_at_once[host] = max(self.most_at_once[host], self.under_way[host])
                 path = head.split(b" ", 2)[1].decode()
-                try:
-                    answer = await self._answer(host, path)
-                    ended = time.monotonic()
-                    writer.write(answer)
-                    await writer.drain()
-                finally:
-                    self.under_way[host] -= 1
+                answer = await self._answer(host, path)
+                ended = time.monotonic()
+                writer.write(answer)
+                await writer.drain()
                 url = f"http://{host}:{self.port}{path}"
                 told = re.search(rb"(?i)\nallowed: ([\d.]+)", head)
                 allowed = float(told[1]) if told else began
@@ -307,7 +298,6 @@ class Gang:
         self,
         *settings: str,
         uri: str | None = None,
-        environ: dict[str, str] | None = None,
         **arguments: Any,
     ) -> Worker:
         """Start a worker, with more settings (`NAME=VALUE`) and spider arguments."""
@@ -328,8 +318,7 @@ class Gang:
             "CONCURRENT_REQUESTS_PER_DOMAIN=2",
             "MMCRAWL_BARREN_PAGES_PER_SHAPE=0",
         )
-        # The interpreter itself reads what a test puts into the environment.
-        command = [sys.executable if environ else python(), "-c", _WORKER, "crawl", "focused"]
+        command = [python(), "-c", _WORKER, "crawl", "focused"]
         for name, value in (common | arguments).items():
             command += ["-a", f"{name}={value}"]
         for setting in (*fixed, *settings):
@@ -339,9 +328,7 @@ class Gang:
             process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=os.environ
-                | {"PYTHONPATH": str(ROOT), "no_proxy": "*", WORKER: "0/"}
-                | (environ or {}),
+                env=os.environ | {"PYTHONPATH": str(ROOT), "no_proxy": "*", WORKER: "0/"},
                 stdout=file,
                 stderr=file,
             )

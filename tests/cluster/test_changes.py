@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mmcrawl.cluster import Changes, Rows, Rules
+from mmcrawl.cluster import Changes, Rows
 from mmcrawl.cluster import changes as module
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import JOB_SHIFT, InterLink, NewLink, Ranking, open_store
+from mmcrawl.frontier import JOB_SHIFT, InterLink, Ranking, open_store
 from tests.tables import each
-
-from .memory import Gang, MadeWeb
 
 NAMES = [table.name for table in module._TABLES]
 LEFT_BEHIND = {"job", "note"}  # a partition notes nothing there that others need
@@ -138,85 +133,6 @@ def test_a_partition_is_removed_wholly_and_no_other(store, table):
     assert changes.take() == {}
     keys = [row[0] for row in store.db.execute(f"SELECT {table.key[0]} FROM {table.name}")]
     assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
-
-
-class Part:
-    """A partition of a crawl, among others, as a worker has it."""
-
-    def __init__(self, pages=9, hosts=3):
-        self.gang = Gang(MadeWeb(hosts, pages), Rules(partitions=2, rest=0.0))
-        self.worker = self.gang.join()
-        self.job = self.worker.job
-        self.reports = []
-        self.changes = self.job.partitions._changes
-        self.store = self.job.partitions._store
-        self.job._hand_over()
-        self.job.exchange.turn()
-        self.job._hear()
-        self.job.exchange.ended = True  # what changes from now on is left to the test
-
-    def act(self, action, number):
-        links = self.worker.under_way
-        if action == "next" and (link := self.job.next()):
-            links.append(link)
-        if action == "add":
-            self.job.add([NewLink(f"http://h0.test/x/{number}"), NewLink("http://h0.test/x/0")])
-        if action == "commit":
-            self.store.commit()
-        if not links or action in ("next", "add", "commit"):
-            return
-        link = links.pop(number % len(links))
-        if action == "crawled":
-            self.job.crawled(link.id, self.gang.web.page(link.url))
-        elif action == "failed":
-            self.job.failed(link.id, "HTTP 404")
-        elif action == "retry":
-            self.job.retry(link.id, b"x", 1)
-        elif action == "redirected":
-            self.job.redirected(link.id, NewLink(f"http://h1.test/y/{number}"))
-
-
-ACTIONS = ["next", "next", "next", "crawled", "crawled", "add", "failed", "retry", "redirected"]
-
-
-@given(
-    actions=st.lists(
-        st.tuples(st.sampled_from([*ACTIONS, "commit", "take", "take"]), st.integers(0, 9)),
-        max_size=40,
-    ),
-    twice=st.integers(0, 5),
-)
-def test_rows_put_elsewhere_make_the_same_partitions_once_and_twice(actions, twice):
-    partition = Part()
-    try:
-        log = [partition.changes.take()]
-        for action, number in actions:
-            if action == "take":
-                log.append(partition.changes.take())
-            else:
-                partition.act(action, number)
-        for job in partition.job.partitions.jobs.values():
-            job.commit()
-        log.append(partition.changes.take())
-        for some in (log, log + log[twice:]):
-            with open_store("memory:") as other:
-                there = Changes(other)
-                for number in range(2):
-                    rows = [Rows.decode(one[number].encode()) for one in some if number in one]
-                    there.put(number, rows)
-                assert rows_of(other) == rows_of(partition.store)
-                assert there.take() == {}
-        with (
-            open_store("memory:") as other,
-            closing(sqlite3.connect(partition.job.partitions._file)) as db,
-        ):
-            partition.store.commit()
-            there = Changes(other)
-            for number in range(2):
-                there.put(number, map(Rows.decode, partition.changes.all_of(db, number)))
-            assert rows_of(other, scores=True) == rows_of(partition.store, scores=True)
-    finally:
-        partition.job.close()
 
 
 @each(

@@ -11,16 +11,11 @@ import pytest
 
 from mmcrawl.cluster.views import FoundMedia
 
-from .real_workers import JOB, ROOT, wait_until
+from .real_workers import JOB, wait_until
 
 pytestmark = pytest.mark.processes
 
 ALL = "Finished: every link that may be followed was fetched."
-CLOCK = """
-import time
-real = time.time
-time.time = lambda: real() + 300
-"""
 
 
 def relevant_pages(store) -> list[str]:
@@ -29,7 +24,10 @@ def relevant_pages(store) -> list[str]:
         return [url for (url,) in db.execute("SELECT url FROM page WHERE relevant ORDER BY url")]
 
 
-def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, observe, tmp_path):
+def test_four_workers_find_what_one_finds_and_fetch_each_page_once(
+    web, server_gang, observe, tmp_path
+):
+    gang = server_gang
     alone = gang.start(uri=f"sqlite:///{tmp_path / 'alone.db'}", workers="")
     assert ALL in alone.ends()
     assert web.oddities() == {}
@@ -54,18 +52,14 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     assert not observer.heartbeats()
 
 
-def test_near_misses_of_a_shared_crawl_are_those_of_one_alone(web, file_gang, tmp_path):
+def test_near_misses_are_those_of_one_alone_and_a_finished_crawl_says_so(web, file_gang, tmp_path):
     alone, high = f"sqlite:///{tmp_path / 'alone.db'}", 0.9
     file_gang.start(f"MMCRAWL_TOPIC_THRESHOLD={high}", uri=alone, workers="").ends()
     file_gang.start(f"MMCRAWL_TOPIC_THRESHOLD={high}").ends()
     shared, own = (FoundMedia(uri).near_misses(high) for uri in (file_gang.uri, alone))
     assert shared == own != []
-
-
-def test_a_finished_crawl_says_so_at_once(web, file_gang):
-    file_gang.start(max_pages=0).ends()
     web.forget()
-    said = file_gang.start().ends()
+    said = file_gang.start(f"MMCRAWL_TOPIC_THRESHOLD={high}").ends()
     assert f"Job {JOB} was finished before" in said
     assert re.search(rf"pages crawled +{len(web.urls())}\b", said)
     assert not web.visits
@@ -102,35 +96,14 @@ def test_max_pages_counts_the_pages_of_all_workers(web, server_gang, observe):
     assert web.oddities() == {}
 
 
-@pytest.mark.parametrize(
-    ("setting", "arguments"),
-    [("DEPTH_LIMIT=3", {}), ("LOG_LEVEL=INFO", {"keywords": "biology"})],
-    ids=["another depth", "other keywords"],
-)
-def test_a_worker_with_other_arguments_is_refused(web, file_gang, observe, setting, arguments):
+def test_a_worker_with_other_arguments_is_refused(web, file_gang, observe):
     web.slow_down()
     file_gang.start()
     observe(file_gang)
-    stranger = file_gang.start(setting, **arguments)
+    stranger = file_gang.start("DEPTH_LIMIT=3")
     lines = stranger.ends().splitlines()
     (sentence,) = [line for line in lines if " ERROR: " in line]
     assert f"job {JOB!r}" in sentence
     assert "was started with" in sentence
     assert "use the same arguments" in sentence
     assert "Traceback" not in stranger.said
-
-
-def test_clocks_may_differ_by_minutes(web, server_gang, observe, tmp_path):
-    web.slow_down()
-    (tmp_path / "late").mkdir()
-    (tmp_path / "late" / "sitecustomize.py").write_text(CLOCK)
-    server_gang.start(environ={"PYTHONPATH": f"{tmp_path / 'late'}:{ROOT}"})
-    server_gang.start()
-    observer = observe(server_gang)
-    for worker in server_gang.workers:
-        wait_until(lambda w=worker: w.share(observer.pages()) > 3, "both to fetch pages")
-    for said in server_gang.finish(observer):
-        assert ALL in said
-    assert web.oddities() == {}
-    times = [page.visited_at for page in observer.shared.media_pages()]
-    assert max(times) - min(times) > 200

@@ -18,7 +18,7 @@ from .test_store_patience import Proxy
 
 pytestmark = pytest.mark.processes
 
-KILLS = 20
+KILLS = 8
 
 
 @pytest.fixture
@@ -62,8 +62,7 @@ def check_end(web: Web, gang: Gang, observer: Observer) -> None:
         assert "Traceback" not in worker.said
 
 
-def test_twenty_kills_lose_nothing(gang_of_many, observe):
-    web, gang = gang_of_many.web, gang_of_many
+def test_kills_lose_nothing(web, gang, observe):
     chance = random.Random(20)
     web.slow_down()
     for _ in range(4):
@@ -83,33 +82,8 @@ def test_twenty_kills_lose_nothing(gang_of_many, observe):
     check_end(web, gang, observer)
 
 
-def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, database):
-    web.slow_down()
-    for _ in range(2):
-        server_gang.start()
-    observer = observe(server_gang)
-    wait_until(lambda: len(observer.heartbeats()) >= 2, "two workers to join")
-    web.delay = 0.05
-    for number in range(4):
-        wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
-        wait_until(lambda n=number: len(observer.leases()) > n, "another partition")
-        partition = sorted(observer.leases())[number]
-        key = observer.shared.key(f"{partition:04d}/nobody/{number:09d}")
-        at = observer.shared.key(f"{partition:04d}")
-        database["crawl_message"].insert_one({"_id": key, "at": at, "bytes": b"broken"})
-        key = observer.shared.key("nobody")
-        database["crawl_worker"].replace_one({"_id": key}, {"facts": "{"}, upsert=True)
-    server_gang.finish(observer)
-    assert set(web.fetched()) == web.urls()
-    assert set(observer.media()) == web.films_on_topic()
-    for each in server_gang.workers:
-        assert ALL in each.said
-        assert "Traceback" not in each.said
-    kept = {row["_id"].split("/")[1] for row in database["crawl_quarantine"].find()}
-    assert kept == {"message"}
-
-
-def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_uri):
+def test_a_worker_held_up_past_its_lease_does_no_harm(web, file_gang, observe, file_uri):
+    gang = file_gang
     web.slow_down()
     workers = [gang.start() for _ in range(3)]
     observer = observe(gang)
@@ -117,7 +91,7 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_u
         wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
     held_up = workers[1]
     held_up.signal(signal.SIGSTOP)
-    while gang.uri == file_uri and is_locked(file_uri):  # nobody else could write
+    while is_locked(file_uri):  # nobody else could write
         held_up.signal(signal.SIGCONT)
         held_up.signal(signal.SIGSTOP)
     observer.upset()
@@ -144,7 +118,7 @@ def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_ga
         wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
     proxy.cut()
     observer.upset()
-    time.sleep(3 * LEASE)
+    time.sleep(2 * LEASE)
     proxy.open.set()
     for worker in server_gang.workers:
         wait_until(lambda w=worker: "answers again" in w.said, "a worker to reach the server")
@@ -182,13 +156,12 @@ def test_a_host_never_sees_two_requests_at_once_or_too_close(file_uri, tmp_path,
         finally:
             gang.end()
     assert set(web.fetched()) == web.urls()
-    assert set(web.most_at_once.values()) == {1}
-    allowed: dict[str, list[float]] = {}
-    for visit in web.visits:
-        allowed.setdefault(visit.host, []).append(visit.allowed)
-    for host, times in allowed.items():
-        gaps = [later - earlier for earlier, later in pairwise(sorted(times))]
-        assert min(gaps, default=delay) >= 0.999 * delay, host  # the clock's own roundings
+    for host in {visit.host for visit in web.visits}:
+        visits = sorted((v for v in web.visits if v.host == host), key=lambda visit: visit.began)
+        for earlier, later in pairwise(visits):
+            assert later.began >= earlier.ended, host
+        for earlier, later in pairwise(sorted(visit.allowed for visit in visits)):
+            assert later - earlier >= 0.999 * delay, host  # the clock's own roundings
 
 
 def test_a_worker_whose_server_is_gone_says_so_and_ends(web, server_gang, observe, proxy):

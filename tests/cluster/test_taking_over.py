@@ -35,7 +35,7 @@ def evidence(worker: Worker) -> list[float]:
     return worker.job._mixture.link_model.evidence.counts[0].tolist()
 
 
-@each("algo, most", [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
+@each("algo, most", [("shark", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
 def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> None:
     """Logs have older ones; what other partitions learnt_links meanwhile counts for all at once."""
     gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0), algo=algo)

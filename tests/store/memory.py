@@ -1,4 +1,4 @@
-"""A store in memory: what any store must do, in as few words as can be."""
+"""A store in memory: what any store must do, in as few words as can be; and what is kept there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,44 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from mmcrawl.store import KEY, Document
+from mmcrawl.store import KEY, OPTIONAL, Contents, Document, Store, Table
+
+FIELDS = {"url": str, "time": float, "status": int, "digest": bytes, "facts": dict}
+CONTENTS = Contents(
+    "catalogue of pages",
+    "mmtt",
+    3,
+    "pages_",
+    (
+        Table("page", FIELDS, orders=(("status", "time"),)),
+        Table("part", {"content": bytes}),
+        Table("event", {"time": float}, numbered=True),
+        Table("name", {"of": OPTIONAL, "size": int}, orders=(("of",),)),
+    ),
+    missing="make one first",
+)
+
+
+def page(number: int, status: int = 200, **more: Any) -> dict[str, Any]:
+    return {
+        "url": f"http://h.test/{number}",
+        "time": float(-number),
+        "status": status,
+        "digest": bytes([number % 256]),
+        "facts": {},
+        **more,
+    }
+
+
+def add_up(store: Store, times: int) -> None:
+    """Add 1 to a number, each time by comparing and setting."""
+    for _ in range(times):
+        while True:
+            count = store.get("page", ["n"])["n"]["status"]
+            same = [(KEY, "=", "n"), ("status", "=", count)]
+            if store.change("page", [(same, {"status": count + 1})]):
+                break
+
 
 OPERATORS = {
     "=": lambda left, right: left == right,

@@ -11,54 +11,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.store import (
     KEY,
-    OPTIONAL,
-    Contents,
     Store,
-    Table,
     get_blob,
     open_documents,
     put_blob,
 )
 from tests.databases import mongodb_uri
-from tests.store.memory import MemoryStore
+from tests.store.memory import CONTENTS, MemoryStore, add_up, page
 from tests.tables import each
 from tests.waiting import HANG
 
-FIELDS = {"url": str, "time": float, "status": int, "digest": bytes, "facts": dict}
-CONTENTS = Contents(
-    "catalogue of pages",
-    "mmtt",
-    3,
-    "pages_",
-    (
-        Table("page", FIELDS, orders=(("status", "time"),)),
-        Table("part", {"content": bytes}),
-        Table("event", {"time": float}, numbered=True),
-        Table("name", {"of": OPTIONAL, "size": int}, orders=(("of",),)),
-    ),
-    missing="make one first",
-)
 Opener = Callable[[], Store]
-
-
-def page(number: int, status: int = 200, **more: Any) -> dict[str, Any]:
-    return {
-        "url": f"http://h.test/{number}",
-        "time": float(-number),
-        "status": status,
-        "digest": bytes([number % 256]),
-        "facts": {},
-        **more,
-    }
 
 
 @pytest.fixture(params=("memory", "sqlite", "mongodb"))
@@ -191,44 +160,7 @@ def test_blobs_are_as_long_as_they_are(store: Store, monkeypatch: pytest.MonkeyP
     assert get_blob(store, "part", "b") is None
 
 
-STEP = st.tuples(
-    st.sampled_from(("insert_new", "put", "change", "delete")),
-    st.sampled_from("abcd"),
-    st.integers(0, 2),
-    st.integers(0, 2),
-)
-
-
-@given(st.lists(STEP, max_size=30))
-def test_a_file_does_what_a_store_in_memory_does(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, int, int]]
-) -> None:
-    path = tmp_path_factory.mktemp("pages") / "pages.db"
-    with closing(open_documents(CONTENTS, "", path)) as file:
-        both: tuple[Store, Store] = (MemoryStore(), file)
-        for what, key, old, new in steps:
-            same = (KEY, "=", key), ("status", "=", old)
-            given: dict[str, tuple[Any, ...]] = {
-                "change": ([(same, {"status": new})],),
-                "delete": same,
-            }
-            words = given.get(what, ({key: page(new, old)},))
-            first, second = (getattr(one, what)("page", *words) for one in both)
-            assert first == second
-        assert list(both[0].range("page")) == list(both[1].range("page"))
-
-
 # -- several at once ----------------------------------------------------------------------------
-
-
-def add_up(store: Store, times: int) -> None:
-    """Add 1 to a number, each time by comparing and setting."""
-    for _ in range(times):
-        while True:
-            count = store.get("page", ["n"])["n"]["status"]
-            same = [(KEY, "=", "n"), ("status", "=", count)]
-            if store.change("page", [(same, {"status": count + 1})]):
-                break
 
 
 def test_of_six_threads_none_loses_what_another_one_wrote(opener: Opener, store: Store) -> None:
@@ -252,7 +184,7 @@ ADDING = """
 import sys
 from pathlib import Path
 from mmcrawl.store import open_documents
-from tests.store.test_documents import CONTENTS, add_up, page
+from tests.store.memory import CONTENTS, add_up, page
 uri, file = sys.argv[1:]
 store = open_documents(CONTENTS, uri, Path(file) if file else None)
 store.insert_new("page", {"n": page(0, 0)})

@@ -14,7 +14,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 from mmcrawl.errors import StoreError
 from mmcrawl.store import MongoStore, explained, open_documents
 from tests.databases import database_uri, mongodb_uri
-from tests.store.test_documents import CONTENTS, page
+from tests.store.memory import CONTENTS, page
 from tests.tables import each
 
 uri = database_uri
@@ -41,14 +41,9 @@ def refusal(uri: str) -> str:
     [
         ("mongodb://me:s3cret@127.0.0.1:9", "names no database"),
         ("mongodb://me:s3cret@127.0.0.1:9/a.b", "has a dot"),
-        (
-            "mongodb://me:p@s3cret@127.0.0.1:9/a",
-            "the URI of the catalogue of pages is not understood",
-        ),
+        ("mongodb://me:p@s3cret@127.0.0.1:9/a", "catalogue of pages is not understood"),
         ("mongodb://me:p/s3cret@127.0.0.1:9/a", "not understood"),
-        ("mongodb://me:9:s3cret/a", "not understood"),
         ("mongodb://[::1/a", "not understood"),
-        ("mongodb:///a", "not understood"),
         (
             "mongodb://me:s3cret@127.0.0.1:9/a?serverSelectionTimeoutMS=50",
             "catalogue of pages mongodb://127.0.0.1:9/a cannot be reached",

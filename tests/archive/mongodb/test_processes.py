@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -17,33 +16,10 @@ from tests.waiting import HANG
 
 pytestmark = pytest.mark.processes
 
+TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
+
+
 # -- several at once --------------------------------------------------------------------------
-
-
-def test_numbers_are_given_once(uri):
-    archives = [open_archive(uri) for _ in range(3)]
-    indexes = [archive._index for archive in archives]
-    with ThreadPoolExecutor(3) as threads:
-        made = list(
-            threads.map(
-                lambda index: [
-                    row.id
-                    for n in range(0, 20, 4)
-                    for row in index.add_urls([f"http://a/{n + k}" for k in range(4)]).values()
-                ],
-                indexes,
-            )
-        )
-        assert sorted(made[0]) == sorted(made[1]) == sorted(made[2])
-        assert len(set(made[0])) == 20
-        wanted = {"a": 2, "b": 3}
-        taken = list(threads.map(lambda i: [i.reserve(wanted) for _ in range(20)], indexes))
-    for name, size in wanted.items():
-        given = [one[name] for one in chain(*taken)]
-        places = {first + n for first in given for n in range(size)}
-        assert len(places) == 60 * size
-    for archive in archives:
-        archive.close()
 
 
 def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(uri, monkeypatch):
@@ -79,11 +55,10 @@ def test_a_server_that_was_stopped_and_started_again(tmp_path):
     ):
         archive.store(Capture("http://a.test/", b"<p>one", 1.0))
         server.stop()
-        for _ in range(2):
-            with pytest.raises(StoreError, match="cannot be reached"):
-                archive.store(Capture("http://a.test/", b"<p>two", 2.0))
-            with pytest.raises(StoreError, match="cannot be reached"):
-                archive.get("http://a.test/")
+        with pytest.raises(StoreError, match="cannot be reached"):
+            archive.store(Capture("http://a.test/", b"<p>two", 2.0))
+        with pytest.raises(StoreError, match="cannot be reached"):
+            archive.get("http://a.test/")
         server.start()
         end = time.monotonic() + HANG
         while True:

@@ -1,17 +1,13 @@
-"""The index of an archive."""
+"""The index of an archive in a file: it is a file whatever the store."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Archive, Search, open_search
+from tests.databases import file_uri
 
-
-@pytest.fixture
-def uri(tmp_path: Path) -> str:
-    """Return the URI of an archive in a file: the index is a file beside it whatever the store."""
-    return f"sqlite:///{tmp_path / 'archive.db'}"
+uri = file_uri
 
 
 @pytest.fixture

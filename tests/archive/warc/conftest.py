@@ -5,18 +5,15 @@ from pathlib import Path
 import pytest
 
 from tests.archive.warc.warc_files import Warc
+from tests.databases import file_uri
+
+uri = file_uri
 
 
 @pytest.fixture
-def uri(tmp_path: Path) -> str:
-    """Return the URI of an archive in a file: as good as any other store."""
-    return f"sqlite:///{tmp_path / 'archive.db'}"
-
-
-@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
-def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
-    """Return what writes a WARC file, plain and compressed."""
-    return Warc(tmp_path / request.param)
+def warc(tmp_path: Path) -> Warc:
+    """Return what writes a WARC file."""
+    return Warc(tmp_path / "crawl.warc.gz")
 
 
 @pytest.fixture

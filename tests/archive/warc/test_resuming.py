@@ -50,7 +50,7 @@ def test_a_member_cut_short_does_not_swallow_the_next(tmp_path: Path) -> None:
 
 
 @PACKED
-@pytest.mark.parametrize("wrong", [-40, -5, -1, 1, 4, 5, 9, 200, 10**6])
+@pytest.mark.parametrize("wrong", [-40, -1, 4, 5, 10**6])
 def test_a_wrong_length_harms_no_other(archive, tmp_path, wrong, packed):
     odd = record(LONG, Content_Length=str(len(LONG) + wrong))
     parts = [odd, good(block=LONG), good(GOOD + "2")]

@@ -86,24 +86,6 @@ def test_a_record_stands_where_the_index_says(wacz: Path) -> None:
         assert key.startswith(("test,physics)/levers?page=", "test,a)/"))
 
 
-def test_the_index_is_what_cdxj_indexer_writes(wacz: Path, tmp_path: Path) -> None:
-    program = os.environ.get(WACZ)
-    if not program:
-        pytest.skip(f"no py-wacz: name the program in the variable {WACZ}")
-    with ZipFile(wacz) as archive:
-        ours = archive.read("indexes/index.cdx").decode().splitlines()
-        (tmp_path / "data.warc.gz").write_bytes(archive.read("archive/data.warc.gz"))
-    indexer = Path(program).with_name("cdxj-indexer")  # it comes with py-wacz
-    theirs = run(indexer, "--sort", tmp_path / "data.warc.gz").stdout.splitlines()
-    assert len(ours) == len(theirs)
-    for one, other in zip(ours, theirs, strict=True):
-        (*place, facts), (*other_place, others) = one.split(" ", 2), other.split(" ", 2)
-        assert place == other_place
-        said, wanted = json.loads(facts), json.loads(others)
-        for name in ("url", "offset", "length", "filename", "mime"):
-            assert said[name] == wanted[name]
-
-
 def test_pages_have_titles(wacz: Path) -> None:
     with ZipFile(wacz) as archive:
         head, *pages = map(json.loads, archive.read("pages/pages.jsonl").splitlines())
