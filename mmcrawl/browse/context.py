@@ -86,6 +86,7 @@ logger = logging.getLogger(__name__)
 # How many are remembered: readers go from one version to the next, and to the next list.
 _PAGES, _PAIRS, _TITLES = 8, 200, 10_000
 _SMALL = 1 << 20  # bytes of a page that is remembered: with its blocks it takes many times as many
+_LARGE_PAIR = 1 << 19  # bytes of changes that are not remembered, roughly
 _LARGE = frozenset({"/diff", "/version"})  # they cut whole pages into blocks, which may be large
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
@@ -183,7 +184,7 @@ class Context:
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
         self._small_page = lru_cache(_PAGES)(self._read_page)
-        self._small_pair = lru_cache(_PAIRS)(self._compare)
+        self._pairs: dict[tuple[Version, Version, Watch], tuple[BlockChange, ...]] = {}
         self.title = lru_cache(_TITLES)(self._read_title)
         self._ranks = lru_cache(1)(lambda _: _kept(open_ranks, uri))
         self._alike = lru_cache(1)(lambda _: _kept(open_duplicates, uri))
@@ -248,12 +249,15 @@ class Context:
         return (self._small_page if version.size < _SMALL else self._read_page)(version)
 
     def watched(self, old: Version, new: Version, watch: Watch) -> tuple[BlockChange, ...]:
-        """Return what changed of what is watched; of small pages it is remembered."""
-        is_small = max(old.size, new.size) < _SMALL
-        return (self._small_pair if is_small else self._compare)(old, new, watch)
-
-    def _compare(self, old: Version, new: Version, watch: Watch) -> tuple[BlockChange, ...]:
-        return watched_blocks(self.page(old), self.page(new), watch)
+        """Return what changed of what is watched; it is remembered if it takes little memory."""
+        key = old, new, watch
+        if (found := self._pairs.get(key)) is None:
+            found = watched_blocks(self.page(old), self.page(new), watch)
+            if sum(len(word.text) + 999 for one in found for word in one.words) < _LARGE_PAIR:
+                if len(self._pairs) >= _PAIRS:
+                    self._pairs.clear()
+                self._pairs[key] = found
+        return found
 
     def _read_page(self, version: Version) -> ArchivedPage:
         stored = self.archive.page(version)
@@ -300,12 +304,10 @@ def found_media(context: Context, job: str) -> FoundMedia:
 
 
 View = Callable[[Context, Arguments], Response]
-"""Answers a request; runs in a thread of the pool, so it may call the archive. May raise
-:class:`~mmcrawl.browse.arguments.Problem`, or StoreError, which is shown as 503."""
+"""Answers a request, in a thread of the pool. May raise Problem, or StoreError, shown as 503."""
 
 Act = Callable[[Context, Form], str | Response]
-"""Does what a form says; returns the address of the page that is shown then, or the form again with
-what is wrong."""
+"""Does what a form says; returns the address shown then, or the form with what is wrong."""
 
 
 @contextmanager
