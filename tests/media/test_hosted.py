@@ -1,14 +1,18 @@
 """Media of players of other sites, by yt-dlp and by programs that stand in for it."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import time
+from io import BytesIO
 
 import psutil
 import pytest
 
 from mmcrawl.media import State
+from mmcrawl.works import tags_of
 from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.waiting import HANG, until
 
@@ -189,3 +193,31 @@ def test_ytdlp_has_no_program_ask_past_the_guard(desk, server, monkeypatch):
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
     assert not (desk.folder / "asked").exists()
     assert "Requested format is not available" in desk.records()["/watch.mp4"].reason
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg to make a film with")
+@with_ytdlp
+def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(desk, server):
+    film = desk.folder / "film.mp4"
+    made = ["-f", "lavfi", "-i", "sine=duration=2", "-c:a", "aac", str(film)]
+    subprocess.run(["ffmpeg", "-loglevel", "error", *made], check=True)
+    server.media = {
+        "/watch.mp4": Medium(PAGE, {"Content-Type": "text/html"}),
+        "/there.mp4": Medium(film.read_bytes()),
+    }
+    desk.found([server.url("/watch.mp4")], server.url("/"))
+    run = desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP)
+    assert run.code == 0, run.err
+    record = desk.records()["/watch.mp4"]
+    assert (record.state, record.content_type) == (State.HELD, "video/mp4"), record.reason
+    assert record.title == "Lenses"
+    [body] = desk.files().values()
+    assert tags_of(BytesIO(body)).duration == pytest.approx(2, abs=0.1)  # the page's own film
+
+
+@with_ytdlp
+def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: Desk, server: MediaServer) -> None:
+    server.media["/watch.mp4"] = Medium(b"<html><title>None</title>", {"Content-Type": "text/html"})
+    desk.found([server.url("/watch.mp4")], server.url("/"))
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
+    assert desk.records()["/watch.mp4"].reason.startswith("yt-dlp: Unsupported URL")

@@ -516,3 +516,26 @@ def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(format, 
 def sizes(made: Path) -> list[tuple[str, int]]:
     files = [made] if made.is_file() else sorted(made.rglob("*"))
     return [(path.name.replace("whole", "out"), path.stat().st_size) for path in files]
+
+
+def test_ricecooker_reads_the_channel(tmp_path: Path) -> None:
+    python = os.environ.get("MMCRAWL_TEST_RICECOOKER")
+    if not python:
+        pytest.skip("MMCRAWL_TEST_RICECOOKER names no Python with ricecooker")
+    folder = export("kolibri", tmp_path, LEVERS)
+    script = (
+        "import json, sys\n"
+        "from ricecooker.utils.metadata_provider import CsvMetadataProvider\n"
+        "from ricecooker.classes.licenses import get_license\n"
+        "read = CsvMetadataProvider(sys.argv[1])\n"
+        "for path, row in read.contentcache.items():\n"
+        "    if row['license']: get_license(**row['license'])\n"
+        "rows = [[*path, row['title']] for path, row in read.contentcache.items()]\n"
+        "print(json.dumps([read.get_channel_info()['title'], rows]))\n"
+    )
+    run = subprocess.run(
+        [python, "-c", script, str(folder / "channel")], capture_output=True, text=True, check=True
+    )
+    title, rows = json.loads(run.stdout.splitlines()[-1])
+    assert title == "Physics films"
+    assert [row[-1] for row in rows] == ["video", LEVERS.title]

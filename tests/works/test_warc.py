@@ -126,3 +126,21 @@ def test_what_is_damaged_is_told_and_the_rest_is_exported(tmp_path: Path) -> Non
     with ZipFile(target) as archive:
         assert b"WARC" in gzip.decompress(archive.read("archive/data.warc.gz"))
         assert archive.read("indexes/index.cdx").count(b"\n") == 1
+
+
+def test_pywb_plays_a_page_with_its_film(
+    tmp_path: Path,
+    python: str,  # noqa: F811
+) -> None:
+    mirrored = replace(LEVERS, files=(*LEVERS.files, MIRROR))
+    path, _ = exported("warc", tmp_path, mirrored, ANIMATION)
+    places = ("h.test/%E8%AF%BE.html", "h.test/l.mp4", "mirror.test/l.mp4", "h.test/up.xml")
+    answers = replayed(python, path, *(f"20231114221320id_/http://{one}" for one in places))
+    assert [(status, body) for status, _, body in answers] == [
+        (200, BODY),
+        (200, FILM),
+        (200, FILM),
+        (200, FILM),
+    ]
+    types = [headers["Content-Type"] for _, headers, _ in answers]
+    assert types[:3] == ["text/html; charset=utf-8", "video/mp4", "video/mp4"]
