@@ -1,4 +1,4 @@
-"""Blocks that are kept when a page is stored, and their lives, on every backend."""
+"""Blocks that are kept when a page is stored, and their lives."""
 
 from dataclasses import replace
 from hashlib import sha256
