@@ -64,6 +64,7 @@ with lazy_imports(__name__):
         Ranks,
         open_duplicates,
         open_ranks,
+        open_results,
         save_duplicates,
         save_ranks,
     )

@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options
+from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore
 from mmcrawl.crawl import FocusedParams
 from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, open_store
 from tests.browse.catalogue import browsing, fill
@@ -252,3 +252,36 @@ def test_a_wrong_form_is_shown_again_with_what_was_said_and_nothing_starts(brows
     assert client.post("/crawls", data=again).status_code == 400  # not 403: it can be sent again
     assert not (tmp_path / "crawl.db").exists()
     assert not list((tmp_path / "crawl-media").glob("crawls/*"))
+
+
+@pytest.mark.processes
+def test_works_are_described_once_what_describes_others_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described, busy = threading.Event(), threading.Event()
+    busy.set()
+
+    class Desk(WorksOfStore):
+        @property
+        def is_describing(self) -> bool:
+            if not runs.is_running(job):
+                seen.set()
+            return busy.is_set()
+
+        def describe(self) -> None:
+            described.set()
+
+    seen = threading.Event()
+    monkeypatch.setattr("mmcrawl.browse.runs._LOOK_SECONDS", 0.01)
+    runs = CrawlRuns(Desk(f"sqlite:///{tmp_path / 'crawl.db'}", None), "none")
+    with Site() as site:
+        site.may_answer.set()
+        job = runs.start({"keywords": "lever", "seeds": site.url(), "max_pages": "1"})
+        runs.watch()
+        try:
+            assert seen.wait(HANG)  # the crawl has ended, and something is being described
+            assert not described.is_set()
+            busy.clear()
+            assert described.wait(HANG)
+        finally:
+            runs.close()

@@ -284,3 +284,15 @@ def violations(browser: Any) -> list[str]:
         if found["impact"] in SERIOUS
         for node in found["nodes"]
     ]
+
+
+def test_axe_would_find_it(browser: Any, origin: str) -> None:
+    """The control: a field that lost its label is found."""
+    if not os.environ.get("MMCRAWL_TEST_AXE"):
+        pytest.skip("no axe-core: npm pack axe-core, and name its axe.min.js in MMCRAWL_TEST_AXE")
+    browser.get(origin)
+    browser.execute_script(
+        "document.querySelector('label[for=find]').remove();"
+        "document.querySelector('#find').removeAttribute('placeholder')"
+    )
+    assert [found.partition(":")[0] for found in violations(browser)] == ["label"]

@@ -11,7 +11,10 @@ from mmcrawl.archive import Links, rewrite_html
 from mmcrawl.browse.replay import (
     Mode,
     archived_url,
+    read_stamp,
+    replay_address,
     replaying_links,
+    stamp,
     written_url,
 )
 from mmcrawl.page import rewrite_css
@@ -207,3 +210,17 @@ def test_an_address_leads_back_to_its_url(path: str) -> None:
     url = f"http://h.test/{path}?q=%20{path}"
     written, _, query = written_url(url).partition("?")
     assert archived_url(written, query) == url
+
+
+@given(st.text(min_size=1))
+def test_an_address_is_ascii_without_what_ends_a_header_or_an_attribute(text: str) -> None:
+    address = replay_address(f"http://h.test/{text}", 0)
+    assert re.fullmatch(r"[!$-;=?-\[\]_a-z~]+", address.replace("\\", "!!"))
+    assert "\\" not in address
+
+
+@given(st.floats(allow_nan=False))
+def test_a_stamp_is_read_as_the_second_it_was_written_of(time: float) -> None:
+    digits = stamp(time)
+    assert len(digits) == 14
+    assert stamp(read_stamp(digits)) == digits

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from lxml import html
@@ -269,3 +270,17 @@ def test_what_is_handed_in_wrongly_is_not_kept(client: TestClient, tmp_path: Pat
         assert answer.status_code == 400, form
     assert not waiting(client)
     assert not (tmp_path / "topics").exists()
+
+
+def test_a_file_of_words_is_written_by_one_at_a_time(tmp_path, monkeypatch):
+    lock, locked = Lock(), list[bool]()
+    monkeypatch.setattr("mmcrawl.browse.learning.Lock", lambda: lock)
+    for writes in ("add_words", "keep_words"):
+        told = f"mmcrawl.browse.learning.{writes}"
+        monkeypatch.setattr(told, lambda *_: locked.append(lock.locked()))
+    with browsing(fill(tmp_path, captures()), Options(store=store_of(tmp_path))) as (client, _):
+        post(client, "/topic/suggestions", topic="physics-senior", words="lens")
+        decided = {"id": waiting(client)["lens"], "decision": "accept"}
+        post(client, "/topic/suggestions/decide", **decided)
+        post(client, "/topic/words", name="physics-senior", words="lens")
+    assert locked == [True, True]

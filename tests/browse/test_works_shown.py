@@ -255,7 +255,7 @@ def test_only_forms_of_ours_change_anything(client, headers, status):
 
 
 FORMS = """/crawls /crawl /topic/mark /topic/learn /topic/words /topic/suggestions
-/topic/suggestions/decide /work/correct /works/describe /collections/add /collection
+/topic/suggestions/decide /work/correct /works/change /works/describe /collections/add /collection
 /collection/export"""
 
 

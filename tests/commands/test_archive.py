@@ -347,3 +347,16 @@ def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None
     _, one, _ = run("rebuild", "crawl-archive.db", URL, "-o", "-")
     _, two, _ = run("rebuild", "copy.db", URL, "-o", "-")
     assert one == two
+
+
+def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path):
+    run("export-warc", "all.warc")
+    whole = (desk / "all.warc").read_bytes()
+    (desk / "cut.warc").write_bytes(whole[:-60])
+    cut = run("import-warc", "cut.warc", "-a", "archive=copy.db")
+    assert cut.code == 1
+    assert cut.err.count("\n") == 1
+    assert "'cut.warc', offset" in cut.err
+    assert "the record is damaged or cut off; left out" in cut.err
+    assert "skipped: 1 warcinfo" in cut.words
+    assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3

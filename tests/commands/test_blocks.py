@@ -196,3 +196,11 @@ def test_metadata_is_shown_by_the_rules_of_the_setting(page, capsys):
     assert json.loads(capsys.readouterr().out)["metadata"]["year"] == "2010"
     assert exit_code(module.Command, *given, **rules) == 0
     assert "year: 2010" in capsys.readouterr().out
+
+
+def test_a_page_that_would_lead_on_by_itself_is_shown(site: Site) -> None:
+    refresh = f'<meta http-equiv=refresh content="0;url={site.url("/next")}">'.encode()
+    site.answers["/"] = (200, {}, refresh + PAGE.encode())
+    shown = blocks(site.url(), "--json")
+    assert json.loads(shown.stdout)["url"] == site.url()
+    assert "/next" not in site.asked

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from mmcrawl.crawl import CrawlJob, FetchedPage, FocusedParams, PageReport
 from mmcrawl.engine import make_job
 from mmcrawl.frontier import (
     HELD,
+    InterLink,
     LinkScores,
     NewLink,
     SqliteFrontier,
@@ -567,3 +569,15 @@ def test_a_job_of_other_arguments_is_listed_all_the_same(run: Run, tmp_path: Pat
     assert "not let it be fetched" in run("why", f"{SITE}/", "-a", f"store={store}").out
     refused = run("why", f"{SITE}/form", "-a", f"store={store}").out
     assert "It was refused when it was found: body of 9 MB." in refused
+
+
+def test_ctrl_c_leaves_nothing_behind(run, shared, monkeypatch, tmp_path):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(InterLink, "records", interrupted)
+    said = run("-a", f"store={shared}")
+    assert (said.code, said.out) == (130, "")
+    assert "stopped" in said.err
+    assert not list(tmp_path.iterdir())

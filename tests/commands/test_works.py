@@ -16,7 +16,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.media import MediaFile, MediaIndex, State, media_beside, open_collection
 from mmcrawl.works import Collections, open_catalogue
 from tests.commands.running import ran
-from tests.programs import typed
+from tests.programs import started, typed
 
 FOOT = """<footer>除另有声明外，本站内容采用
     <a rel="license" href="https://creativecommons.org/licenses/by-nc/4.0/">CC BY-NC 4.0</a>
@@ -163,3 +163,12 @@ def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path:
     assert [json.loads(line)["id"] for line in lines] == ids
     words = ("--to", "jsonl", "--collection", "Monday", "-o", str(tmp_path / "x"))
     assert "no collection 'Monday'" in scrapy(crawl, "works", "export", *words, code=1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_what_to_do(crawl: Path) -> None:
+    scrapy(crawl, "works", "describe")
+    with open("/dev/full", "wb") as full:
+        said = started("works", "list", "--json", folder=crawl, stdout=full).communicate()[1]
+    assert "disk space; make room" in said
+    assert "Traceback" not in said

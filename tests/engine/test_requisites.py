@@ -171,7 +171,7 @@ execute(["scrapy", "crawl", "focused", *sys.argv[1:]])
 
 
 @pytest.mark.processes
-def test_after_a_kill_nothing_is_lost_and_nothing_asked_for_that_is_stored(tools: Any) -> None:
+def test_after_a_kill_nothing_is_lost_and_what_pages_need_is_asked_for_once(tools: Any) -> None:
     server, store = serve(tools, SITE), tools.folder() / "crawl.db"
     del server.pages["/3"]
     given = {"seeds": server.url("/"), "store": store, "requisites": "yes", "algo": "breadth"}
@@ -192,6 +192,7 @@ def test_after_a_kill_nothing_is_lost_and_nothing_asked_for_that_is_stored(tools
         stored = {*now}
     assert {*now} == {*SITE} - {"/3", "/new.png"}
     assert {now[path] for path in {*now} - pages} == {1}
+    assert max(now.values()) <= 3  # there were two kills
 
 
 def test_budgets_hold_and_what_is_too_large_or_endless_ends(tools: Any) -> None:

@@ -278,3 +278,13 @@ def test_a_visit_by_a_slow_clock_is_noted_of_the_version_it_asked_after(tmp_path
         archive.store_many([Unchanged(seen.url, seen.time, seen.status)])
         visit = archive.visits("http://a.test/")[-1]
         assert (visit.status, visit.version) == (304, last.number)
+
+
+@each("limit, most", [("MOST=4", 4), (f"MOST_BYTES={3 * len(PNG)}", 3), ("PAGE_BYTES=500", 2)])
+def test_what_pages_need_is_bounded(tools: Any, limit: str, most: int) -> None:
+    visits = Visits(tools)
+    with_pictures(visits)
+    name, _, value = limit.partition("=")
+    visits.run(**{f"MMCRAWL_REQUISITES_{name}": value})
+    with visits.open() as archive:
+        assert len(list(archive.urls())) == 3 + most

@@ -1,5 +1,6 @@
 """Which links may be followed, why not, and where endless spaces end."""
 
+from hashlib import sha256
 from itertools import product
 from random import Random
 from string import ascii_lowercase
@@ -190,3 +191,15 @@ def test_a_host_has_its_share():
     admission = Admission(Limits(per_shape=100, sites="anywhere"), [SEED])
     many = [f"http://{word}.com/{name}" for word in WORDS[:150] for name in WORDS[:5]]
     assert crawl(admission, many) == many  # many hosts are bounded apart
+
+
+@each("form", ["x/{word}", "x/{word}/index.htm", "x/{id}"])
+def test_an_endless_space_of_names_is_bounded(form):
+    admission = Admission(Limits(per_shape=100), [SEED])
+    urls = [
+        SEED + form.format(word=word, id=sha256(word.encode()).hexdigest()[:12]) for word in WORDS
+    ]
+    assert len(crawl(admission, urls)) == 500
+    assert admission.refuse(urls[-1], 1, 1) == "trap: nothing found on pages like this"
+    assert admission.refuse(SEED + "lessons/levers.htm", 1, 1) is None
+    assert admission.refuse(f"http://school.org/{form}", 1, 1) == "other site"

@@ -287,3 +287,12 @@ def test_a_link_that_waits_takes_the_request_that_is_given_for_its_address(front
     frontier.add([NewLink(f"{H}/about", request=b"late")])
     frontier.requeue(number, waiting.request, 0)
     assert frontier.next().request == b"own"
+
+
+def test_links_that_are_known_are_forgotten_when_they_are_rolled_back(frontier):
+    """Their numbers are given again."""
+    add(frontier, "/a")
+    frontier.known(0)
+    frontier.store.roll_back()
+    with pytest.raises(LookupError):
+        frontier.known(0)

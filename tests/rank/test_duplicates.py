@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from mmcrawl.archive import Archive
-from mmcrawl.errors import RankError
+from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import (
     LEAST_TOKENS,
     bands,
@@ -17,6 +18,7 @@ from mmcrawl.rank import (
     groups_of,
     open_duplicates,
     open_ranks,
+    open_results,
     save_duplicates,
     sketch,
 )
@@ -156,3 +158,10 @@ def test_short_texts_are_compared_word_for_word(archive: Archive, keep: Keep) ->
     [group] = find_duplicates(archive, near=0.1).groups
     assert group.urls == ("http://a.test/1", "http://a.test/2")
     assert digest(["a", "b"]) != digest(["ab"])
+
+
+def test_damaged_results_are_told(archive: Archive, uri: str) -> None:
+    with closing(open_results(uri, create=True)) as store:
+        store.put("result", {"duplicates": {"written": 1, "facts": {"near": 0.8}}})
+    with pytest.raises(StoreError, match=r"duplicates in .* is damaged .*; find them again"):
+        open_duplicates(uri)

@@ -107,3 +107,18 @@ def test_revision_takes_back_depth_and_place(made_up_crawl):
     # /: 2, /r: 1, /r1 and /shared: 0, /r2 is dropped
     assert crawl.scores() == {"/q": BEHIND, "/shared": BEHIND, "/r2": HELD}
     assert crawl.run() == ["/q", "/shared"]
+
+
+def test_a_relevant_page_gives_its_links_the_full_depth_again(made_up_crawl):
+    crawl = made_up_crawl("fish", chain(9), relevant_pages("/2"), depth=2)
+    crawl.seed("/0")
+    # /0: 2, /1: 1, /2: 0 but relevant, /3: 2, /4: 1, /5: 0, /6 is dropped
+    assert crawl.run() == [f"/{n}" for n in range(6)]
+
+
+def test_of_several_irrelevant_pages_the_greatest_depth_counts(made_up_crawl):
+    web = {"/": ["/1"], "/1": ["/2"], "/2": ["/x"], "/s": ["/x"], "/x": ["/y"]}
+    crawl = made_up_crawl("fish", web, depth=2)
+    crawl.seed("/", "/s")
+    # seeds first: / and /s, depth 2. /x has 1 from /s, not 2 − 3 < 0 by way of /2; /y has 0
+    assert crawl.run() == ["/", "/s", "/1", "/x", "/2", "/y"]

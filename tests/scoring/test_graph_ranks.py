@@ -230,3 +230,12 @@ def test_between_batches_a_page_gives_its_links_their_shares_of_its_rank(kind, w
         waiting = [link for link in links if link not in settled]
         all_waiting = [node for node, rank in expected.items() if rank and node not in settled]
         assert answer.ids in (waiting, all_waiting)  # all, if one has outgrown them
+
+
+@each("alpha", [0.0, 0.4, 1.0])
+def test_topicrank_weighs_content_and_structure_by_alpha(alpha):
+    # 1 and 2 wait; P(0, ·) = 0.5 · (1/4, 3/4) + 0.5 · (1/2, 1/2), no link(p) being known
+    # x1 = 1 + 0.8 · 0.375 = 1.3; x2 = 1 + 0.8 · 0.625 = 1.5
+    _, answer = told(TopicRank, {0: [1, 2]}, WORDS, alpha=alpha)
+    expected = [alpha * 0.25 + (1 - alpha) * 1.3 / 1.5, alpha * 0.75 + (1 - alpha)]
+    assert answer.score == pytest.approx(expected)

@@ -204,3 +204,24 @@ def test_the_many_siblings_of_a_page_are_scored_once_for_2_percent_of_them(made_
         given.append(len(crawl.answer.ids))
     assert sum(given) / len(given) < 100  # not all that wait for every page
     assert max(given[:25]) > 250  # but they are scored
+
+
+def structures(crawl):
+    """Return the structure scores of the waiting links."""
+    records = map(crawl.frontier.record, crawl.frontier.waiting())
+    return {record.url.removeprefix("http://h.test"): record.structure_score for record in records}
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
+def test_content_and_structure_are_weighed_by_alpha(made_up_crawl, alpha):
+    words = {"/a/1": 0.0, "/b/1": 0.5, "/c/1": 1.0}
+    crawl = made_up_crawl(
+        "urlrule", {"/": list(words)}, content=lambda url: words.get(url, 0.0), alpha=alpha
+    )
+    crawl.seed("/")
+    crawl.run(1)
+    promised = expected_of(crawl.scorer, crawl.frontier.waiting())
+    place = structures(crawl)
+    s = {url: alpha * own + (1 - alpha) * place[url] for url, own in words.items()}
+    expected = {url: p + 0.1 * s[url] for url, p in zip(words, promised, strict=True)}
+    assert crawl.scores() == pytest.approx(expected)

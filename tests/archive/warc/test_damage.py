@@ -155,3 +155,9 @@ def test_a_file_that_is_none_is_named(archive, other, tmp_path, content):
     done = import_warc(archive, [path, other.close()])
     assert done.captures == 1
     assert [problem.path for problem in done.problems] == [path]
+
+
+@pytest.mark.parametrize("status", ["", "2OO OK"])
+def test_a_head_that_is_none_is_named(archive: Archive, warc: Warc, status: str) -> None:
+    warc.response(URL, BODY, status)
+    assert "status line" in whats(import_warc(archive, [warc.close()]))
