@@ -7,6 +7,7 @@ import pytest
 
 from mmcrawl.blocks import Partition, partition
 from mmcrawl.blocks.partitioners import Bwap
+from tests.growth import assert_linear
 from tests.tables import each
 
 # Figures 1 and 2: bars above, three columns, bars below.
@@ -157,9 +158,13 @@ def test_options() -> None:
 
 
 def test_time_is_in_proportion_to_the_page_however_deep() -> None:
-    depth = 20_000  # minutes, if each element were looked at again for those around it
-    deep = "<div>" * depth + "<p>Levers<p>Pulleys" + "</div>" * depth
-    assert cut(deep).blocks == ()  # deeper than max_depth
-    assert len(cut(deep, max_depth=2 * depth).blocks) == 2
-    mixed = "<div bgcolor=red>text <b>x</b>" * depth + "</div>" * depth
-    assert cut(mixed, 50, max_depth=2 * depth).blocks
+    def deep(depth: int) -> str:
+        return "<div>" * depth + "<p>Levers<p>Pulleys" + "</div>" * depth
+
+    def mixed(depth: int) -> str:
+        return "<div bgcolor=red>text <b>x</b>" * depth + "</div>" * depth
+
+    assert cut(deep(20_000)).blocks == ()  # deeper than max_depth
+    assert len(cut(deep(20_000), max_depth=40_000).blocks) == 2
+    assert_linear(lambda depth: cut(deep(depth), 50, max_depth=40_000), 2_000)
+    assert_linear(lambda depth: cut(mixed(depth), 50, max_depth=40_000), 2_000)

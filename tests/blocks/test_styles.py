@@ -116,7 +116,7 @@ def test_what_is_declared_last_takes_back_what_was_before():
         lambda n: "<style>p{color:red;x:" + "A" * 4 * n + "}</style>" + "<p>x" * n,
         lambda n: "<style>" + ".a{x:y;color:c}" * (n // 2) + "</style>" + "<p class=a>x" * n,
         lambda n: "<style>.a{color:" + "A" * 20 * n + "}</style>" + "<p class=a>x" * n,
-        lambda n: "<p style='font:" + " " * n + "'>x",
+        lambda n: "<p style='font:" + " " * 3 * n + "'>x",
     ],
 )
 def test_rules_are_not_read_again_for_each_element(page: Callable[[int], str]):
