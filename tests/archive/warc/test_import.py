@@ -1,6 +1,9 @@
 import gzip
+import signal
+import subprocess
 import zlib
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -9,6 +12,8 @@ from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import body_of, import_warc, is_digest_of
 from tests.archive.warc.warc_files import BODY, HTML, URL, Warc, all_of, whats
 from tests.tables import each
+from tests.waiting import HANG
+from tests.warm import python
 
 
 def test_a_response_is_stored_with_all_that_came_with_it(archive: Archive, warc: Warc) -> None:
@@ -89,26 +94,31 @@ def test_it_can_be_run_again_where_captures_share_a_second(archive: Archive, war
     assert all_of(archive) == before
 
 
-def test_an_import_that_was_broken_off_can_be_run_again(archive, warc, tmp_path, monkeypatch):
+def test_an_import_that_was_killed_can_be_run_again(uri: str, warc: Warc, tmp_path: Path) -> None:
     for number in range(12):
         body = b"%d" % (number // 2)
         warc.response(URL, body, date=f"2020-01-01T00:00:{number // 3:02}Z")
     path = warc.close()
-    store, left = archive.store_many, iter(range(7))
-
-    def dies(*args: object, **more: object) -> object:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return store(*args, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("mmcrawl.archive.warc.importing._COMMIT_CAPTURES", 1)
-        patch.setattr(archive, "store_many", dies)
-        with pytest.raises(KeyboardInterrupt):
-            import_warc(archive, [path])
-    assert archive.visits(URL)
-    import_warc(archive, [path])
-    with open_archive(f"sqlite:///{tmp_path}/whole.db") as whole:
+    killed = """
+import os, signal, sys
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.warc import import_warc, importing
+importing._COMMIT_CAPTURES = 1
+archive = open_archive(sys.argv[1])
+store, stored = archive.store_many, []
+def kill(*args, **more):
+    stored.append(store(*args, **more))
+    if len(stored) == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return stored[-1]
+archive.store_many = kill
+import_warc(archive, [sys.argv[2]])
+"""
+    run = subprocess.run([python(), "-c", killed, uri, str(path)], check=False, timeout=HANG)
+    assert run.returncode == -signal.SIGKILL
+    with open_archive(uri) as archive, open_archive(f"sqlite:///{tmp_path}/whole.db") as whole:
+        assert archive.visits(URL)
+        import_warc(archive, [path])
         import_warc(whole, [path])
         assert all_of(archive) == all_of(whole)
 
