@@ -13,9 +13,10 @@ import pytest
 from pydantic import ValidationError
 from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive import requisites_of
+from mmcrawl.archive import open_archive, requisites_of
 from mmcrawl.archive.warc import export_warc
 from mmcrawl.crawl import FocusedParams
+from tests.databases import mongodb_uri
 from tests.engine.conftest import Outcome
 from tests.programs import run
 from tests.waiting import HANG
@@ -141,6 +142,16 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     assert {*archived(outcome)} == {*before, "/e.png", "/2.css", "/f.png"}
     with outcome.archive as archive:
         assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304, 304]
+
+
+def test_it_works_with_an_archive_on_mongodb(tools: Any) -> None:
+    server = serve(tools, SITE)
+    with mongodb_uri() as uri:
+        tools.crawl({"seeds": server.url("/"), "requisites": "yes", "max_pages": 1, "archive": uri})
+        with open_archive(uri, read_only=True) as archive:
+            found = {url.removeprefix(server.origin) for url in archive.urls()}
+    named = {f"/{name}" for name in ("", "main.css", "more.css", "f.woff2", "f.ico")}
+    assert found == named | {"/a.png", "/b.png", "/d.png"}
 
 
 def test_it_is_refused_without_an_archive_and_for_several_processes(tools: Any) -> None:
