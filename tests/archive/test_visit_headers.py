@@ -89,9 +89,9 @@ STEPS = st.tuples(st.integers(0, 8).map(float), st.sampled_from(["A", "B", 304, 
 @example([(0.0, "B", ()), (2.0, 503, ()), (2.0, "A", ()), (1.0, "A", ())])
 @example([(3.0, "B", ()), (0.0, "A", ()), (2.0, 503, ()), (1.0, "B", ()), (2.0, "A", ())])
 def test_each_visit_of_a_series_shows_its_own_headers_and_survives_an_export(
-    in_a_file, tmp_path, steps
+    archive, tmp_path, steps
 ):
-    archive, url = in_a_file, f"http://h.test/{next(_names)}"
+    url = f"http://h.test/{next(_names)}"
     shown: dict[float, tuple[str, object]] = {}
     for time, what, headers in steps:
         if time in shown:

@@ -284,3 +284,14 @@ def test_a_file_of_words_is_written_by_one_at_a_time(tmp_path, monkeypatch):
         post(client, "/topic/suggestions/decide", **decided)
         post(client, "/topic/words", name="physics-senior", words="lens")
     assert locked == [True, True]
+
+
+def test_a_topic_that_was_learnt_while_its_page_was_made_is_shown_again(client, monkeypatch):
+    """What is read before learning ends is not shown as what came of it."""
+    running = ["fiddles"]
+    monkeypatch.setattr("mmcrawl.browse.programs.Programs.running", lambda _: [*running])
+    monkeypatch.setattr("mmcrawl.browse.learning.TopicDesk.model", lambda *_: running.clear())
+    shown = client.get("/topic?name=fiddles").text
+    assert not running
+    assert "Learning is in progress" in shown
+    assert "Learning is in progress" not in client.get("/topic?name=fiddles").text

@@ -1,4 +1,4 @@
-"""Files written by GNU Wget: one that is kept, and ones it writes now, from a site on 127.0.0.1."""
+"""A file that GNU Wget wrote, which is kept."""
 
 from pathlib import Path
 
