@@ -111,10 +111,14 @@ def test_two_versions_are_compared_once(
         assert listed(client, css="h2", url=OTHER) == []
         client.get("/watch.atom", params={"css": "h1, p", "url": OTHER})
         assert len(compared) == 6
+    monkeypatch.setattr(context, "_PAIRS", 1)  # the first is forgotten when the second comes
+    for _ in range(2):
+        listed(client, css="h1", url=OTHER)
+    assert len(compared) == 12
     monkeypatch.setattr(context, "_LARGE_PAIR", 0)  # as if these were too large to be kept
     for _ in range(2):
         assert listed(client, css="p, h1", url=OTHER) == 2 * [OTHER]
-    assert len(compared) == 12
+    assert len(compared) == 18
 
 
 def test_a_long_list_goes_on(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
