@@ -11,10 +11,14 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
 
-needs_chromium = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER),
-    reason="needs chromium and chromedriver (Debian: apt install chromium chromium-driver)",
-)
+needs_chromium = [
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER),
+        reason="needs chromium and chromedriver (Debian: apt install chromium chromium-driver)",
+    ),
+    # A browser that died tells nothing of ours: it is asked once more, and nothing else is.
+    pytest.mark.flaky(reruns=1, only_rerun=["InvalidSessionIdException", "tab crashed"]),
+]
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="needs selenium (pip install selenium)"
 )

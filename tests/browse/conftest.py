@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -77,18 +78,30 @@ def shown(_shown: TestClient) -> TestClient:
 
 
 @pytest.fixture(scope="session")
-def _driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def _living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Any]]:
+    """Gives the browser of all tests, a new one where it has died."""
+    from selenium.common.exceptions import WebDriverException
+
     from tests.browse.chromium import chromium
 
-    with chromium(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
+    drivers: list[Any] = []
+    with ExitStack() as started:
+
+        def living() -> Any:
+            with suppress(IndexError, WebDriverException):
+                drivers[-1].get("about:blank")
+                return drivers[-1]
+            drivers.append(started.enter_context(chromium(tmp_path_factory.mktemp("profile"))))
+            return drivers[-1]
+
+        yield living
 
 
 @pytest.fixture
-def browser(_driver: Any) -> Any:
+def browser(_living: Callable[[], Any]) -> Any:
     """Chromium without what a test before told it to be."""
-    _driver.get("about:blank")
-    _driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
-    _driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    _driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    return _driver
+    driver = _living()
+    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return driver
