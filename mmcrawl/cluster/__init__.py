@@ -16,9 +16,8 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.learnt import Learnt, LearntStore, learnt_patterns
     from mmcrawl.cluster.leases import Lease, Leases, Logs, leases_of
     from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of, surplus
-    from mmcrawl.cluster.messages import Messages, decode_message, encode_message
     from mmcrawl.cluster.own_partitions import added
-    from mmcrawl.cluster.partition import PageElsewhere
+    from mmcrawl.cluster.partition import PageElsewhere, decode_message, encode_message
     from mmcrawl.cluster.places import WORKER, Rules
     from mmcrawl.cluster.store import (
         CONTENTS,

@@ -14,6 +14,7 @@ partitions, and reads messages. An idle worker looks at every turn.
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import secrets
@@ -30,9 +31,8 @@ from mmcrawl.cluster.budget import Budget
 from mmcrawl.cluster.learnt import Learnt, LearntStore
 from mmcrawl.cluster.leases import Lease, Leases, Logs, Stored
 from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of, surplus
-from mmcrawl.cluster.messages import Messages
 from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.store import Row, SharedStore
+from mmcrawl.cluster.store import Row, SharedStore, partition_in
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 
@@ -43,6 +43,7 @@ IDLE_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the store does not hear keeps its partitions
 _RATE_SECONDS = 10.0
 _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
+_MESSAGES_AT_ONCE = 200  # that are read at once; the others come next time
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,22 +51,22 @@ class Report:
     """The changes in the partitions of a worker."""
 
     since: float  # when the first of it happened, by the monotonic clock
-    partitions: Mapping[int, int] = field(default_factory=dict)  # taken over, with their epochs
-    rows: Mapping[int, bytes] = field(default_factory=dict)  # that changed, by partition
-    states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # new ones, for leases
-    messages: Sequence[tuple[int, bytes]] = ()  # for other partitions
-    media: Sequence[MediaPageRecord] = ()  # these three: see `SharedStore.publish`
-    near: Sequence[NearMiss] = ()
-    dropped: Sequence[str] = ()
-    taken_in: Mapping[str, int] = field(default_factory=dict)  # messages that are in the rows
+    partitions: dict[int, int] = field(default_factory=dict)  # taken over, with their epochs
+    rows: dict[int, bytes] = field(default_factory=dict)  # that changed, by partition
+    states: dict[int, dict[str, Any]] = field(default_factory=dict)  # new ones, for leases
+    messages: list[tuple[int, bytes]] = field(default_factory=list)  # for other partitions
+    media: list[MediaPageRecord] = field(default_factory=list)  # these: see `SharedStore.publish`
+    near: list[NearMiss] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    taken_in: dict[str, int] = field(default_factory=dict)  # messages that are in the rows
     given: frozenset[int] = frozenset()  # another worker may have these: nothing is in progress
     giving: int = 0  # how many more are to be given, once nothing is in progress there
-    faults: Mapping[int, str] = field(default_factory=dict)  # why partitions cannot be read
-    unread: Mapping[str, str] = field(default_factory=dict)  # why messages cannot be read
-    copies: Mapping[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
+    faults: dict[int, str] = field(default_factory=dict)  # why partitions cannot be read
+    unread: dict[str, str] = field(default_factory=dict)  # why messages cannot be read
+    copies: dict[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
     learnt: Learnt | None = None  # what the worker learnt, if that is to be told
-    wants: Mapping[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
-    spare: Mapping[int, int] = field(default_factory=dict)
+    wants: dict[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
+    spare: dict[int, int] = field(default_factory=dict)
     idle: bool = False  # the worker has nothing to do
     crawled: int = 0  # pages
     under_way: int = 0  # links that are being fetched
@@ -125,7 +126,8 @@ class Exchange:
     def __post_init__(self) -> None:
         now = self.clock()
         self.leases = Leases(self.documents, self.name)
-        self._logs, self._messages = Logs(self.documents), Messages(self.documents)
+        self._logs = Logs(self.documents)
+        self._writer, self._number = secrets.token_hex(6), itertools.count()
         self._budget = Budget(self.documents, self.rules.max_pages)
         self._learnt = LearntStore(self.documents, self.name)
         self._members = Members(self.name, self.rules.lease, now)
@@ -210,9 +212,9 @@ class Exchange:
         if has_looked:
             self._looked_at = began
             self._look(report, news, began)
-            news.messages = self._messages.receive(
-                report.partitions.keys() & self.leases.own.keys()
-            )
+            partitions = report.partitions.keys() & self.leases.own.keys()
+            for name, row in self.documents.at("message", partitions, _MESSAGES_AT_ONCE).items():
+                news.messages[name] = partition_in(name), row.get("bytes", b"")
         if (report.wants or report.spare) and not self._is_over:
             seen = self.seen.values()
             news.granted = self._budget.grant(self.leases.own, report.wants, report.spare, seen)
@@ -234,7 +236,7 @@ class Exchange:
         own = self.leases.own
         if report.messages:
             self.leases.make({partition for partition, _ in report.messages})
-            self._messages.send(report.messages)
+            self._send(report.messages)
         self.documents.publish(report.media, report.near, report.dropped)
         partitions = {
             partition
@@ -253,9 +255,8 @@ class Exchange:
             wanted[partition] = replace(lease, owner=owner, **state)
         news.lost |= self._change([*wanted.values()])
         counted = partitions - news.lost
-        self._messages.remove(
-            [n for n, partition in report.taken_in.items() if partition in counted]
-        )
+        taken_in = report.taken_in.items()
+        self.documents.delete("message", [n for n, of in taken_in if of in counted])
         for partition, (db, chunks) in report.copies.items():
             with closing(db):
                 if partition in counted and partition in own:
@@ -273,6 +274,14 @@ class Exchange:
         news.copy = {
             one.partition for one in own.values() if one.log > max(_SMALLEST_LOG, one.size // 2)
         }
+
+    def _send(self, messages: Iterable[tuple[int, bytes]]) -> None:
+        """Write messages, each for a partition, under names that nobody else gives."""
+        rows = (
+            self.documents.row_of(partition, f"{self._writer}/{next(self._number):09d}", bytes=data)
+            for partition, data in messages
+        )
+        self.documents.insert("message", dict(rows))
 
     def _change(self, wanted: Sequence[Lease]) -> set[int]:
         lost = self.leases.change(wanted) if wanted else set()
@@ -374,7 +383,7 @@ class Exchange:
             return False
         if still == before:
             return True
-        if not self._messages.wait(still.keys()):
+        if not any(partition_in(name) in still for name in self.documents.names("message")):
             self._still = still
         return False
 

@@ -1,17 +1,27 @@
-"""The crawl of one partition of the web: a complete crawl that also learns of pages elsewhere."""
+"""The crawl of one partition of the web: a complete crawl that also learns of pages elsewhere.
 
+Links that it finds for another partition travel in a message, with the page they were found on.
+"""
+
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
-from mmcrawl.crawl.history import tell_elsewhere
+from mmcrawl.cluster.packing import decoded, encoded
+from mmcrawl.crawl.history import tell_elsewhere, why_silent
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import PageReport
+from mmcrawl.crawl.reports import PageReport, Totals
 from mmcrawl.frontier.findings import NearMiss
 from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.scoring.base import CrawledPage
 from mmcrawl.scoring.link_model import LinkModel
+from mmcrawl.store.plain_values import PlainForm
+
+_MOST_REASONS = 50  # for which links ended in error
+_SHIFT = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +37,27 @@ class PageElsewhere:
     on_topic: bool = False
 
 
+LinksOfPage = tuple[PageElsewhere | None, tuple[NewLink, ...]]
+"""Links for a partition, and the page that they were found on; None for links from no page."""
+_FORM = PlainForm[tuple[LinksOfPage, ...]](tuple[LinksOfPage, ...])
+
+
+def encode_message(links: Iterable[LinksOfPage]) -> bytes:
+    """Return the links of some pages as bytes."""
+    return encoded(_FORM, tuple(links))
+
+
+def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
+    """Return what `encode_message` wrote.
+
+    Raises:
+        ValueError: it did not write this.
+    """
+    return decoded(_FORM, data)
+
+
 class PartitionJob(CrawlJob):
-    """A partition's crawl; its owner begins it, little by little.
+    """A partition's crawl, and where it stands; its owner begins it, little by little.
 
     The worker counts words for all its partitions, and rules are notes of the whole crawl.
 
@@ -38,15 +67,26 @@ class PartitionJob(CrawlJob):
         crawl: see `CrawlJob`.
 
     Attributes:
+        epoch: in which its owner has it.
+        rests_until: nothing is fetched before, by the monotonic clock.
+        under_way: links that are being fetched.
+        granted: pages that may be fetched in all, if the crawl has a budget.
         near: pages with media a little below the threshold, until they are published.
+        told: how many links are busy and left alone, as the lease says.
+        reported: where it stands, as of the last report; None before the first one.
     """
 
     def __init__(
         self, *args: Any, link_model: LinkModel | None, learnt_links: int, **crawl: Any
     ) -> None:
         super().__init__(*args, **crawl)
+        self.findings.changed = set()
         self._learnt_links = learnt_links
+        self.epoch, self.granted, self.rests_until = 0, 0, -inf
+        self.under_way: set[int] = set()
         self.near: list[NearMiss] = []
+        self.told = (0, 0)
+        self.reported: Totals | None = None
         if link_model is not None:
             self.scorer.load_model(link_model)
 
@@ -67,8 +107,21 @@ class PartitionJob(CrawlJob):
             self.near += [near] if near.is_below(self._test.threshold) else []
         return relevant
 
-    def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
-        """Add links found on a page of another partition; known ones are left alone."""
+    # -- links from and for other partitions ----------------------------------------------------
+
+    def receive(self, message: bytes) -> None:
+        """Add links found on pages of another partition; known ones are left alone.
+
+        Raises:
+            ValueError: it is no message.
+        """
+        for page, links in decode_message(message):
+            if page is None:
+                self.add(links)
+            else:
+                self._receive(page, links)
+
+    def _receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
         record = PageRecord(
             page.url, "", "", "", page.contains_media, page.relevant, len(links), time.time(),
             topic_score=page.topic_score, new_media=page.new_media,
@@ -82,7 +135,16 @@ class PartitionJob(CrawlJob):
             )  # fmt: skip
             self.frontier.apply(tell_elsewhere(self.scorer, crawled))
 
-    def page_above(self, link: int) -> PageElsewhere | None:
+    def take_outgoing(self) -> Iterator[tuple[NewLink, PageElsewhere | None]]:
+        """Remove and yield links for other partitions, each with the page it was found on."""
+        pages: dict[int | None, PageElsewhere | None] = {None: None}
+        for link, parent in self.frontier.outgoing:
+            if parent is not None and parent not in pages:
+                pages[parent] = self._page_above(parent)
+            yield link, pages[parent]
+        self.frontier.outgoing.clear()
+
+    def _page_above(self, link: int) -> PageElsewhere | None:
         """Return what other partitions learn of the page of a link, or the page it was found on.
 
         None for a link that comes from no page.
@@ -95,3 +157,52 @@ class PartitionJob(CrawlJob):
         url, relevant, media, score, new_media = page
         layer, on_topic = self.frontier.known(at).logical_layer, self._test.on_topic(url, score)
         return PageElsewhere(url, layer, relevant, media, score, new_media, on_topic)
+
+    # -- where it stands ------------------------------------------------------------------------
+
+    @property
+    def used(self) -> int:
+        """How many pages of its budget are used, those that are being fetched included."""
+        return self.pages + len(self.under_way)
+
+    def standing(self, *, left_alone: bool) -> tuple[int, int]:
+        """Return how many links are busy, and how many are left alone with all that wait."""
+        busy = self.ready + len(self.under_way)
+        return (0, busy) if left_alone else (busy, 0)
+
+    def state(self, contents: Mapping[int, str]) -> dict[str, Any]:
+        """Return what its lease says, as of the last `told`.
+
+        Args:
+            contents: what pages without links and media consist of, by their links in the worker.
+        """
+        busy, alone = self.told
+        self.reported = self.totals()
+        facts: dict[str, Any] = {"totals": self.reported.as_plain()}
+        if self.moved_seeds.hosts:
+            facts["moved"] = self.moved_seeds.hosts
+        if not busy:
+            facts["errors"] = dict(self.error_reasons().most_common(_MOST_REASONS))
+            own = {
+                own_number(link): text
+                for link, text in contents.items()
+                if partition_of(link) == self.job.number
+            }
+            facts["silent"] = silent = why_silent(self.frontier, own)
+            facts["has_found"] = silent is None
+        return {"busy": busy, "alone": alone, "pages": self.pages, "facts": json.dumps(facts)}
+
+
+def numbered(partition: int, link: int) -> int:
+    """Return the number that a link of a partition has in the worker."""
+    return partition << _SHIFT | link
+
+
+def partition_of(link: int) -> int:
+    """Return the partition that a link belongs to."""
+    return link >> _SHIFT
+
+
+def own_number(link: int) -> int:
+    """Return the number that a link has in its partition."""
+    return link & ((1 << _SHIFT) - 1)

@@ -8,7 +8,8 @@ table           what is there
 ``job``         one document a job: name, arguments, rules for addresses, when and why it stopped
 ``lease``       who owns each partition, and where it stands (:mod:`~mmcrawl.cluster.leases`)
 ``log``         what happened there
-``message``     links that a partition found for another one (:mod:`~mmcrawl.cluster.messages`)
+``message``     links for a partition, found in another one; its owner removes it once its log has
+                what it brought (:mod:`~mmcrawl.cluster.partition`)
 ``worker``      heartbeats (:mod:`~mmcrawl.cluster.members`); that the crawl is over
 ``learnt``      what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
 ``budget``      how many pages may be fetched (:mod:`~mmcrawl.cluster.budget`)
@@ -472,6 +473,11 @@ class SharedStore:
 def name_of(partition: int) -> str:
     """Return the prefix of the names of a partition's documents."""
     return f"{partition:04d}"
+
+
+def partition_in(name: str) -> int:
+    """Return the partition that a document's name begins with."""
+    return int(name.partition("/")[0])
 
 
 def job_of(row: Mapping[str, Any]) -> Job:

@@ -19,8 +19,8 @@ from typing import Any
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
 from mmcrawl.cluster.learnt import Mixture, learnt_patterns
 from mmcrawl.cluster.leases import Stored, leases_of
-from mmcrawl.cluster.messages import decode_message
-from mmcrawl.cluster.own_partitions import SIBLINGS, OwnPartitions, added, own_number, partition_of
+from mmcrawl.cluster.own_partitions import SIBLINGS, OwnPartitions, added
+from mmcrawl.cluster.partition import own_number, partition_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import name_silent
@@ -144,13 +144,15 @@ class SharedJob:
         return self._shared.round_trips
 
     def totals(self) -> Totals:
+        jobs = self.partitions.jobs
+        own = {partition: job.reported for partition, job in jobs.items() if job.reported}
         others = [
             Totals(**facts["totals"])
             for partition, facts in self._facts()
-            if partition not in self.partitions.totals and "totals" in facts
+            if partition not in own and "totals" in facts
         ]
-        own = added([*self.partitions.totals.values()])
-        return added([replace(own, harvest_rate=self._recent.rate), *others])
+        here = replace(added([*own.values()]), harvest_rate=self._recent.rate)
+        return added([here, *others])
 
     def _facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield what is known of each partition, as of the last look."""
@@ -242,42 +244,39 @@ class SharedJob:
         return Linking() if job is None else job.linking(own_number(link))
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
-        if not self.is_running(link):
+        if (job := self.partitions.running(link)) is None:
             return False  # its partition is another worker's by now, who fetches it again
-        job = self.partitions.jobs[partition_of(link)]
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
         self.partitions.end(link)  # now: until it is recorded, it can still be said to have failed
         self._mixture.count(report.words)
         self._recent.add(link, relevant=relevant)
         self._crawled += 1
-        self.partitions.note(partition_of(link))
         return relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        if not self.is_running(link):
+        if (job := self.partitions.running(link)) is None:
             return False
-        added_here = self.partitions.jobs[partition_of(link)].redirected(own_number(link), target)
+        added_here = job.redirected(own_number(link), target)
         self.partitions.end(link)
-        self.partitions.note(partition_of(link))
         return added_here
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
-        if (job := self.partitions.end(link)) is not None:
+        if (job := self.partitions.running(link)) is not None:
+            self.partitions.end(link)
             job.retry(own_number(link), request, priority)
-            self.partitions.note(partition_of(link))
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        if (job := self.partitions.end(link)) is not None:
+        if (job := self.partitions.running(link)) is not None:
+            self.partitions.end(link)
             job.failed(own_number(link), reason, requests)
-            self.partitions.note(partition_of(link))
 
     def add(self, links: Sequence[NewLink]) -> bool:
         new = False
         for link in links:
             partition = self._rules.partition_of(link.url)
-            if partition in self.partitions.held:
-                new |= self.partitions.job_of(partition).add([link])
+            if (job := self.partitions.jobs.get(partition)) is not None:
+                new |= job.add([link])
                 self.partitions.note(partition)
             else:
                 self.partitions.send(link)
@@ -285,15 +284,11 @@ class SharedJob:
         return new
 
     def request_before(self, link: NewLink) -> bytes | None:
-        partition = self._rules.partition_of(link.url)
-        return (
-            self.partitions.job_of(partition).request_before(link)
-            if partition in self.partitions.held
-            else None
-        )
+        job = self.partitions.jobs.get(self._rules.partition_of(link.url))
+        return None if job is None else job.request_before(link)
 
     def is_running(self, link: int) -> bool:
-        return link in self.partitions.under_way
+        return self.partitions.running(link) is not None
 
     def referrer(self, link: WaitingLink) -> str | None:
         return self.partitions.jobs[partition_of(link.id)].referrer(link)
@@ -383,8 +378,8 @@ class SharedJob:
         for name, (partition, message) in news.messages.items():
             self._receive(name, partition, message)
         for partition, granted in news.granted.items():
-            if partition in self.partitions.held:
-                self.partitions.granted[partition] = granted
+            if partition in self.partitions.jobs:
+                self.partitions.jobs[partition].granted = granted
         if news.give:
             self.partitions.choose(news.give)
         self._copy = news.copy
@@ -410,22 +405,14 @@ class SharedJob:
 
     def _receive(self, name: str, partition: int, message: bytes) -> None:
         """Process a message; a fault in it is reported once."""
-        if partition not in self.partitions.held:
+        if partition not in self.partitions.jobs:
             return
-        job = self.partitions.job_of(partition)
         try:
-            for page, links in decode_message(message):
-                if page is None:
-                    job.add(links)
-                else:
-                    job.receive(page, links)
+            self.partitions.receive(name, partition, message)
         except Exception as error:
             raise_if_fatal(error)
             logger.debug("Links for partition %d cannot be read", partition, exc_info=True)
             self._unread[name] = f"{type(error).__name__}: {error}"
-            self.partitions.note(partition)
-        else:
-            self.partitions.took_in(name, partition)
 
     # -- links ----------------------------------------------------------------------------------
 

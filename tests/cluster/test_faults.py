@@ -45,7 +45,7 @@ def test_who_slept_fetches_no_page_that_others_had_meanwhile():
     gang = gang_of(1, hosts=3, pages=5, max_pages=8)
     first = next(iter(gang.workers.values()))
     gang.pages_a_step = 1
-    while sum(first.job.partitions.granted.values()) < 4:
+    while sum(job.granted for job in first.job.partitions.jobs.values()) < 4:
         gang.pass_time(0.25)
     first.asleep = True
     gang.join()

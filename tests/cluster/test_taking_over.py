@@ -116,9 +116,9 @@ def test_pages_are_fetched_while_a_partition_is_taken_over(monkeypatch: pytest.M
     monkeypatch.setattr("mmcrawl.cluster.worker._STEPS_AT_ONCE", 2)
     gang.pages_a_step = 1
     first.die()
-    held, fetched = len(second.job.partitions.held), Counter[bool]()
+    held, fetched = len(second.job.partitions.jobs), Counter[bool]()
     there = len(gang.tables["lease"])
-    while len(second.job.partitions.held) < there:
+    while len(second.job.partitions.jobs) < there:
         before = gang.web.fetched.total()
         gang.pass_time()
         taking = bool(second.job._taking)
