@@ -41,6 +41,18 @@ class _Table:
         """Return the partition of a row as SQL has it; `of` stands before the name of a column."""
         return f"{of}{self.key[0]}" + ("" if self.by_job else f" >> {JOB_SHIFT}")
 
+    def is_in(self, partition: int) -> str:
+        """Return the condition that holds for the rows of a partition."""
+        if self.by_job:
+            return f"{self.key[0]} = {partition:d}"
+        column, first, after = self.key[0], partition << JOB_SHIFT, partition + 1 << JOB_SHIFT
+        return f"{column} >= {first:d} AND {column} < {after:d}"
+
+    def columns(self, db: sqlite3.Connection) -> tuple[str, ...]:
+        """Return the columns that are noted and put."""
+        rows = db.execute(f"PRAGMA main.table_info({self.name})")
+        return tuple(row[1] for row in rows if row[1] not in self.left_out)
+
 
 _TABLES = (
     _Table("host", ("job", "id")),
@@ -56,6 +68,7 @@ _TABLES = (
     _Table("media_page", ("job", "url")),
     _Table("media_resource", ("job", "page", "url")),
 )
+_BY_NAME = {table.name: table for table in _TABLES}
 _KEYS = ("a", "b", "c")
 _SCORES = frozenset({"score", "structure"})
 
@@ -83,8 +96,7 @@ class Rows:
             rows = cls(plain["put"], plain["gone"])
         except (BSONError, LookupError, TypeError) as error:
             raise ValueError(f"it holds no rows: {error}") from error
-        names = {table.name for table in _TABLES}
-        if not ({*rows.put} | {*rows.gone}) <= names:
+        if not {*rows.put, *rows.gone} <= _BY_NAME.keys():
             raise ValueError("it holds rows of no table")
         return rows
 
@@ -98,7 +110,7 @@ class Changes:
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
-        self._columns = {table.name: _columns(store.db, table) for table in _TABLES}
+        self._columns = {table.name: table.columns(store.db) for table in _TABLES}
         store.db.execute(
             # Without a unique key: a trigger resolves conflicts as what set it off does.
             "CREATE TEMP TABLE changed (partition, place, a, b, c)"
@@ -148,7 +160,7 @@ class Changes:
         self._store.known_links.clear()  # it may come back with other links
         with self._store.writing() as db:
             for table in _TABLES:
-                db.execute(f"DELETE FROM {table.name} WHERE {_of_partition(table, partition)}")  # noqa: S608
+                db.execute(f"DELETE FROM {table.name} WHERE {table.is_in(partition)}")  # noqa: S608
             db.execute("DELETE FROM job WHERE id = ?", (partition,))
             db.execute("DELETE FROM temp.changed WHERE partition = ?", (partition,))
         self._store.commit()
@@ -164,7 +176,7 @@ class Changes:
         for table in _TABLES:
             columns = ", ".join(map(_shown, self._columns[table.name]))
             found = db.execute(
-                f"SELECT {columns} FROM {table.name} WHERE {_of_partition(table, partition)}"  # noqa: S608
+                f"SELECT {columns} FROM {table.name} WHERE {table.is_in(partition)}"  # noqa: S608
                 f" ORDER BY {'rowid' if table.left_out else ', '.join(table.key)}"
             )
             while some := found.fetchmany(_ROWS_AT_ONCE):
@@ -185,14 +197,16 @@ def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
     with store.writing() as db:
         for some in rows:
             for name, keys in some.gone.items():
-                _delete(db, _table(name), keys)
+                condition = " AND ".join(f"{column} = ?" for column in _BY_NAME[name].key)
+                db.executemany(f"DELETE FROM {name} WHERE {condition}", keys)  # noqa: S608
             for name, values in some.put.items():
-                _insert(db, name, _columns(db, _table(name)), values)
-
-
-def _columns(db: sqlite3.Connection, table: _Table) -> tuple[str, ...]:
-    rows = db.execute(f"PRAGMA main.table_info({table.name})")
-    return tuple(row[1] for row in rows if row[1] not in table.left_out)
+                columns = _BY_NAME[name].columns(db)
+                marks = ", ".join("?" * len(columns))
+                insert = f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+                try:
+                    db.executemany(insert, values)
+                except sqlite3.ProgrammingError as error:
+                    raise StoreError(f"these are no rows of the table {name}: {error}") from error
 
 
 def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str]:
@@ -216,30 +230,3 @@ def _shown(column: str) -> str:
     """Return how a column is read: for others, links being fetched are waiting."""
     is_status = column.rpartition(".")[2] == "status"
     return f"CASE {column} WHEN 'R' THEN 'W' ELSE {column} END" if is_status else column
-
-
-def _of_partition(table: _Table, partition: int) -> str:
-    if table.by_job:
-        return f"{table.key[0]} = {partition:d}"
-    column, first, after = table.key[0], partition << JOB_SHIFT, partition + 1 << JOB_SHIFT
-    return f"{column} >= {first:d} AND {column} < {after:d}"
-
-
-def _table(name: str) -> _Table:
-    return next(table for table in _TABLES if table.name == name)
-
-
-def _delete(db: sqlite3.Connection, table: _Table, keys: Iterable[Row]) -> None:
-    condition = " AND ".join(f"{name} = ?" for name in table.key)
-    db.executemany(f"DELETE FROM {table.name} WHERE {condition}", keys)  # noqa: S608
-
-
-def _insert(db: sqlite3.Connection, name: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
-    marks = ", ".join("?" * len(columns))
-    try:
-        db.executemany(
-            f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
-            rows,
-        )
-    except sqlite3.ProgrammingError as error:
-        raise StoreError(f"these are no rows of the table {name}: {error}") from error

@@ -58,7 +58,7 @@ class Report:
     media: list[MediaPageRecord] = field(default_factory=list)  # these: see `SharedStore.publish`
     near: list[NearMiss] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
-    taken_in: dict[str, int] = field(default_factory=dict)  # messages that are in the rows
+    taken_in: Collection[str] = ()  # messages that are in the rows
     given: frozenset[int] = frozenset()  # another worker may have these: nothing is in progress
     giving: int = 0  # how many more are to be given, once nothing is in progress there
     faults: dict[int, str] = field(default_factory=dict)  # why partitions cannot be read
@@ -86,7 +86,7 @@ class News:
 
     lost: set[int] = field(default_factory=set)  # another's by now: what was not written is void
     taken: list[tuple[Stored, int]] = field(default_factory=list)  # and how many links are learnt
-    messages: dict[str, tuple[int, bytes]] = field(default_factory=dict)  # with their partitions
+    messages: dict[str, bytes] = field(default_factory=dict)  # by their names
     granted: dict[int, int] = field(default_factory=dict)  # pages that may be fetched in all
     give: int = 0  # how many partitions are more than its share
     copy: set[int] = field(default_factory=set)  # partitions of which a snapshot is due
@@ -213,8 +213,8 @@ class Exchange:
             self._looked_at = began
             self._look(report, news, began)
             partitions = report.partitions.keys() & self.leases.own.keys()
-            for name, row in self.documents.at("message", partitions, _MESSAGES_AT_ONCE).items():
-                news.messages[name] = partition_in(name), row.get("bytes", b"")
+            messages = self.documents.at("message", partitions, _MESSAGES_AT_ONCE)
+            news.messages = {name: row.get("bytes", b"") for name, row in messages.items()}
         if (report.wants or report.spare) and not self._is_over:
             seen = self.seen.values()
             news.granted = self._budget.grant(self.leases.own, report.wants, report.spare, seen)
@@ -249,14 +249,15 @@ class Exchange:
             if partition in partitions
         }
         wanted = {one.partition: one for one in (self._logs.append(rows) if rows else ())}
-        for partition in partitions & {*report.states, *report.taken_in.values(), *report.given}:
+        received = {*map(partition_in, report.taken_in)}
+        for partition in partitions & {*report.states, *received, *report.given}:
             owner = "" if partition in report.given else self.name
             lease, state = wanted.get(partition, own[partition]), report.states.get(partition, {})
             wanted[partition] = replace(lease, owner=owner, **state)
         news.lost |= self._change([*wanted.values()])
         counted = partitions - news.lost
-        taken_in = report.taken_in.items()
-        self.documents.delete("message", [n for n, of in taken_in if of in counted])
+        written = [name for name in report.taken_in if partition_in(name) in counted]
+        self.documents.delete("message", written)
         for partition, (db, chunks) in report.copies.items():
             with closing(db):
                 if partition in counted and partition in own:

@@ -132,30 +132,28 @@ def _plain(lease: Lease) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A partition as its log has it: the records that count, in order, or why it cannot be read."""
+    """A partition as it is stored: its lease, and the records of its log by number."""
 
     lease: Lease
-    records: tuple[bytes, ...]
-    fault: str = ""
+    records: Mapping[int, bytes]
 
-    @classmethod
-    def of(cls, lease: Lease, records: Mapping[int, bytes]) -> Stored:
-        """Return the partition of a lease, given records of its log by number."""
-        numbers = range(lease.first, lease.next)
-        missing = next((number for number in numbers if not records.get(number)), None)
-        if lease.fault or missing is not None:
-            return cls(lease, (), lease.fault or f"record {missing} of its log is missing")
-        return cls(lease, tuple(records[number] for number in numbers))
+    @property
+    def fault(self) -> str:
+        """Why it cannot be read, "" if nothing is missing."""
+        numbers = range(self.lease.first, self.lease.next)
+        missing = (f"record {n} of its log is missing" for n in numbers if not self.records.get(n))
+        return self.lease.fault or next(missing, "")
 
     def decoded(self) -> Iterator[Rows]:
-        """Yield the rows.
+        """Yield the rows of the records that count, in order.
 
         Raises:
             ValueError: they are damaged, or some are missing.
         """
         if self.fault:
             raise ValueError(self.fault)
-        yield from map(Rows.decode, self.records)
+        for number in range(self.lease.first, self.lease.next):
+            yield Rows.decode(self.records[number])
 
 
 class Logs:
@@ -203,4 +201,4 @@ class Logs:
         for name, row in self._documents.at("log", records.keys()).items():
             partition, number = map(int, name.split("/")[:2])
             records[partition][number] = row.get("bytes", b"")  # those of later epochs come later
-        return [Stored.of(lease, records[lease.partition]) for lease in leases]
+        return [Stored(lease, records[lease.partition]) for lease in leases]

@@ -33,6 +33,7 @@ from mmcrawl.cluster.partition import (
     partition_of,
 )
 from mmcrawl.cluster.places import Rules
+from mmcrawl.cluster.store import partition_in
 from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
@@ -98,7 +99,7 @@ class OwnPartitions:
         self._changed: set[int] = set()  # partitions, since their best link was looked for
         self._dirty: set[int] = set()  # partitions, since the last report
         self._since = inf
-        self._taken_in: dict[str, int] = {}
+        self._taken_in: list[str] = []
         self._settled: dict[int, int] = {}  # of a partition that is being taken over
 
     def close(self) -> None:
@@ -178,7 +179,7 @@ class OwnPartitions:
         self._best.pop(partition, None)
         for some in (self._changed, self._dirty, self.giving):
             some.discard(partition)
-        self._taken_in = {name: of for name, of in self._taken_in.items() if of != partition}
+        self._taken_in = [name for name in self._taken_in if partition_in(name) != partition]
         self._changes.remove(partition)
 
     def choose(self, count: int) -> None:
@@ -261,15 +262,17 @@ class OwnPartitions:
         pages = self._outbox.setdefault(self._rules.partition_of(link.url), {})
         pages.setdefault(page, []).append(link)
 
-    def receive(self, name: str, partition: int, message: bytes) -> None:
+    def receive(self, name: str, message: bytes) -> None:
         """Process a message; it is removed once what it brought is written.
 
         Raises:
             Exception: it cannot be processed.
         """
-        self.note(partition)
-        self.jobs[partition].receive(message)
-        self._taken_in[name] = partition
+        partition = partition_in(name)
+        if partition in self.jobs:
+            self.note(partition)
+            self.jobs[partition].receive(message)
+            self._taken_in.append(name)
 
     # -- reports --------------------------------------------------------------------------------
 
@@ -313,7 +316,7 @@ class OwnPartitions:
             for partition in copy
             if partition in self.jobs.keys() - report.given
         }
-        self._taken_in, self._outbox, self._since = {}, {}, inf
+        self._taken_in, self._outbox, self._since = [], {}, inf
         self._dirty.clear()
         for partition in report.given:
             self.forget(partition)

@@ -35,17 +35,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, refuse_other_arguments
-from mmcrawl.page.model import MediaResource
 from mmcrawl.store.documents import KEY, Condition, Contents, Store, Table, below, open_documents
 from mmcrawl.store.sqlite_files import SHARED_CRAWL, mark_of, refuse_network_folder
 from mmcrawl.store.uris import file_of, is_server
@@ -56,13 +56,7 @@ Row = dict[str, Any]
 """The fields of a document."""
 
 SCHEMA_VERSION = 8
-_LEASE: dict[str, type] = {
-    "owner": str,
-    **dict.fromkeys(
-        ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages"), int
-    ),
-    **dict.fromkeys(("facts", "fault"), str),
-}
+_NUMBERS = ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages")
 CONTENTS = Contents(
     noun="store",
     mark=SHARED_CRAWL,
@@ -80,7 +74,7 @@ CONTENTS = Contents(
                 "reason": str,
             },
         ),
-        Table("lease", _LEASE),
+        Table("lease", {"owner": str, **dict.fromkeys(_NUMBERS, int), "facts": str, "fault": str}),
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
@@ -114,6 +108,7 @@ _AT_A_TIME, _TRIES = 4, 10  # who change a document at once, and how often each
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
 
 _R = TypeVar("_R")
+_MEDIA_PAGE = TypeAdapter(MediaPageRecord)
 
 
 def is_shared(uri: str) -> bool:
@@ -210,8 +205,8 @@ class SharedStore:
 
     # -- patience -----------------------------------------------------------------------------
 
-    def _patiently(self, attempt: Callable[[], _R]) -> _R:
-        """Make an attempt; if the store cannot be reached, try again.
+    def _patiently(self, operation: Callable[..., _R], *told: Any) -> _R:
+        """Do an operation of the store; if that cannot be reached, try again.
 
         Raises:
             StoreError: the store refuses, was away for too long, or is closed.
@@ -222,7 +217,7 @@ class SharedStore:
             with self._lock:
                 self.round_trips += 1
             try:
-                result = attempt()
+                result = operation(*told)
             except StoreError as error:
                 self._check_open()
                 if not isinstance(error, UnreachableError) or time.monotonic() >= end:
@@ -266,8 +261,8 @@ class SharedStore:
     def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
         """Return those documents of some names that are there."""
         keys = [self.key(name) for name in names]
-        found = self._patiently(lambda: self._documents.get(table, keys)) if keys else {}
-        return self._named(found.items())
+        found = self._patiently(self._documents.get, table, keys) if keys else {}
+        return _named(found.items())
 
     def names(self, table: str) -> list[str]:
         """Return the names of the documents of the job, in order."""
@@ -287,23 +282,16 @@ class SharedStore:
         return dict(sorted(found.items()))
 
     def _range(self, table: str, *conditions: Condition, **more: Any) -> dict[str, Row]:
-        return self._patiently(
-            lambda: self._named(self._documents.range(table, *conditions, **more))
-        )
-
-    def _named(self, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Row]:
-        return {key.partition("/")[2]: dict(fields) for key, fields in documents}
+        return self._patiently(lambda: _named(self._documents.range(table, *conditions, **more)))
 
     def insert(self, table: str, rows: Mapping[str, Row]) -> set[str]:
         """Insert documents by their names, in any order; return the keys that were taken."""
         documents = {self.key(name): row for name, row in rows.items()}
-        return (
-            self._patiently(lambda: self._documents.insert_new(table, documents)) if rows else set()
-        )
+        return self._patiently(self._documents.insert_new, table, documents) if rows else set()
 
     def put(self, table: str, name: str, fields: Row) -> None:
         """Write a document in place of the one of a name; nobody else writes that."""
-        self._patiently(lambda: self._documents.put(table, {self.key(name): fields}))
+        self._patiently(self._documents.put, table, {self.key(name): fields})
 
     def compare_and_set(self, table: str, changes: Mapping[str, tuple[int, Row]]) -> set[str]:
         """Change documents that are as they were read; return the names of those that are not.
@@ -319,7 +307,7 @@ class SharedStore:
             ([(KEY, "=", self.key(name)), ("version", "=", version)], asked[name])
             for name, (version, _) in changes.items()
         ]
-        if self._patiently(lambda: self._documents.change(table, made)) == len(made):
+        if self._patiently(self._documents.change, table, made) == len(made):
             return set()
         there = self.some(table, asked)  # an answer may have been lost, and the change repeated
         return {
@@ -348,12 +336,12 @@ class SharedStore:
         """Remove documents."""
         keys = [self.key(name) for name in names]
         if keys:
-            self._patiently(lambda: self._documents.delete(table, (KEY, "in", keys)))
+            self._patiently(self._documents.delete, table, (KEY, "in", keys))
 
     def delete_between(self, table: str, first: str, end: str) -> None:
         """Remove the documents whose names are not before `first`, and before `end`."""
         between = (KEY, ">=", self.key(first)), (KEY, "<", self.key(end))
-        self._patiently(lambda: self._documents.delete(table, *between))
+        self._patiently(self._documents.delete, table, *between)
 
     def quarantine(self, table: str, name: str, why: str) -> None:
         """Move an unreadable document to quarantine, for people to look at."""
@@ -400,7 +388,7 @@ class SharedStore:
             "finished_at": 0.0,
             "reason": "",
         }
-        self._patiently(lambda: self._documents.insert_new("job", {self._prefix: row}))
+        self._patiently(self._documents.insert_new, "job", {self._prefix: row})
 
     def refresh_job(self) -> Job:
         """Read the job again.
@@ -415,14 +403,14 @@ class SharedStore:
 
     def read_job(self) -> Row:
         """Return the document of the job, an empty one if it has not begun."""
-        found = self._patiently(lambda: self._documents.get("job", [self._prefix]))
+        found = self._patiently(self._documents.get, "job", [self._prefix])
         return dict(found.get(self._prefix, {}))
 
     def stop_job(self, reason: str, *, finished: bool) -> None:
         """Record why the job stopped, and whether it is over."""
         finished_at = time.time() if finished else 0.0
         change = [([(KEY, "=", self._prefix)], {"finished_at": finished_at, "reason": reason})]
-        self._patiently(lambda: self._documents.change("job", change))
+        self._patiently(self._documents.change, "job", change)
         self.job = replace(self.job, finished_at=finished_at or None, reason=reason)
 
     # -- findings -----------------------------------------------------------------------------
@@ -448,26 +436,27 @@ class SharedStore:
         ]
         documents = {self.key(_media_name(row["url"])): row for row in rows}
         if documents:
-            self._patiently(lambda: self._documents.put("media", documents))
+            self._patiently(self._documents.put, "media", documents)
 
     def media_pages(self, first: int = 0, most: int = sys.maxsize) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first; `most` of those after the `first`."""
-        order = ("minus_score", "url")
-        ours = ("job", "=", self._prefix)
-        asked = partial(self._documents.range, "media", ours, order=order, fields=order)
-        keys = self._patiently(lambda: [key for key, _ in asked()])[first : first + most]
+        found = self._patiently(lambda: [key for key, _ in self._best_media(self._prefix)])
+        keys = found[first : first + most]
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
-            found = self._patiently(partial(self._documents.get, "media", some))
-            yield from (_page(found[key]) for key in some if key in found)
+            rows = self._patiently(self._documents.get, "media", some)
+            yield from (_page(rows[key]) for key in some if key in rows)
 
     def near_misses(self, threshold: float) -> list[NearMiss]:
         """Return the pages with media that scored at least half the threshold, the best first."""
-        order = ("minus_score", "url")
-        asked = partial(self._documents.range, "media", ("job", "=", self._near), order=order)
-        rows = self._patiently(lambda: list(asked(fields=(*order, "title"))))
+        rows = self._patiently(lambda: [*self._best_media(self._near, "title")])
         found = (NearMiss(row["url"], row["title"], -row["minus_score"]) for _, row in rows)
         return [one for one in found if one.is_below(threshold)]
+
+    def _best_media(self, job: str, *more: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        order = ("minus_score", "url")
+        ours = ("job", "=", job)
+        return self._documents.range("media", ours, order=order, fields=(*order, *more))
 
 
 def name_of(partition: int) -> str:
@@ -494,39 +483,25 @@ def no_job(name: str, store: str) -> str:
     )
 
 
+def _named(documents: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Row]:
+    return {key.partition("/")[2]: dict(fields) for key, fields in documents}
+
+
 def _media_name(url: str) -> str:
     return blake2b(url.encode(), digest_size=16).hexdigest()
 
 
 def _media_row(page: MediaPageRecord) -> Row:
     """Return the document of a media page, but for its job."""
-    resources = [asdict(resource) for resource in page.resources]
-    while len(json.dumps(resources)) > _MOST_TEXT:
-        resources = resources[: len(resources) // 2]
-        logger.warning("Of the media of %s only %d are published", page.url, len(resources))
-    return {
-        "minus_score": -float(page.topic_score),
-        "url": page.url,
-        "title": page.title,
-        "words": list(page.words),
-        "status": page.status,
-        "visited_at": float(page.visited_at),
-        "extra": page.extra,
-        "resources": resources,
-    }
+    row: Row = _MEDIA_PAGE.dump_python(page, mode="json")
+    row["minus_score"] = -float(row.pop("topic_score"))
+    while len(json.dumps(row["resources"])) > _MOST_TEXT:
+        row["resources"] = row["resources"][: len(row["resources"]) // 2]
+        count = len(row["resources"])
+        logger.warning("Of the media of %s only %d are published", page.url, count)
+    return row
 
 
 def _page(row: Mapping[str, Any]) -> MediaPageRecord:
-    return MediaPageRecord(
-        row["url"],
-        row["title"],
-        0.0 - row["minus_score"],  # SQLite makes 0 of -0.0
-        tuple(row["words"]),
-        row["status"],
-        row["visited_at"],
-        tuple(
-            MediaResource(**resource | {"others": tuple(resource["others"])})
-            for resource in row["resources"]
-        ),
-        row["extra"],
-    )
+    score = 0.0 - row["minus_score"]  # SQLite makes 0 of -0.0
+    return _MEDIA_PAGE.validate_python({**row, "topic_score": score})

@@ -27,13 +27,11 @@ from mmcrawl.crawl.history import name_silent
 from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Linking, Page
 from mmcrawl.scoring.relevance import Verdict
-from mmcrawl.topic.topic import Topic
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +78,11 @@ class SharedJob:
         self.name = name
         self.algorithm = crawl.algo
         self.interrupted = False  # whether the last `next` gave up early, see `CrawlJob`
+        self.more_may_come = True  # else Scrapy would stop just before the end, as if finished
+        self.kept = True
         self._shared, self._rules, self._clock = shared, rules, clock
         self._reporter = crawl.reporter()
+        self.topic, self.kinds = self._reporter.test.topic, self._reporter.test.kinds
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
         self.partitions = OwnPartitions(
             shared.job.name,
@@ -91,6 +92,7 @@ class SharedJob:
             rules=rules,
             clock=clock,
         )
+        self.sites = self.partitions.sites
         self.exchange = Exchange(shared, name, rules, self.partitions.seeds.keys(), clock)
         self._recent = RecentHarvest()
         self._crawled = 0
@@ -112,32 +114,12 @@ class SharedJob:
         return self._shared.job
 
     @property
-    def topic(self) -> Topic:
-        return self._reporter.test.topic
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        return self._reporter.test.kinds
-
-    @property
-    def sites(self) -> Sites:
-        return self.partitions.sites
-
-    @property
     def pages(self) -> int:
         return self.totals().pages
 
     @property
     def ready(self) -> int:
         return self.partitions.ready
-
-    @property
-    def more_may_come(self) -> bool:
-        return True  # else Scrapy would stop by itself just before, and call that finished
-
-    @property
-    def kept(self) -> bool:
-        return True
 
     @property
     def round_trips(self) -> int:
@@ -375,8 +357,8 @@ class SharedJob:
             self.partitions.forget(partition)
         for stored, learnt_links in news.taken:
             self._taking.append((stored.lease.partition, self._take(stored, learnt_links)))
-        for name, (partition, message) in news.messages.items():
-            self._receive(name, partition, message)
+        for name, message in news.messages.items():
+            self._receive(name, message)
         for partition, granted in news.granted.items():
             if partition in self.partitions.jobs:
                 self.partitions.jobs[partition].granted = granted
@@ -403,15 +385,13 @@ class SharedJob:
             self.partitions.forget(partition)
             self._faults[partition] = f"{type(error).__name__}: {error}"
 
-    def _receive(self, name: str, partition: int, message: bytes) -> None:
+    def _receive(self, name: str, message: bytes) -> None:
         """Process a message; a fault in it is reported once."""
-        if partition not in self.partitions.jobs:
-            return
         try:
-            self.partitions.receive(name, partition, message)
+            self.partitions.receive(name, message)
         except Exception as error:
             raise_if_fatal(error)
-            logger.debug("Links for partition %d cannot be read", partition, exc_info=True)
+            logger.debug("Message %s cannot be read", name, exc_info=True)
             self._unread[name] = f"{type(error).__name__}: {error}"
 
     # -- links ----------------------------------------------------------------------------------
