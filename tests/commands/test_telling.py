@@ -13,7 +13,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
 from tests.commands.running import ran
-from tests.media.serving import Desk
+from tests.media.serving import MediaDesk
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
@@ -104,7 +104,7 @@ def test_long_work_is_told_and_output_makes_room(live, monkeypatch, capsys):
 
 @each("step, words, told, sent", STEPS)
 def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, told, sent, tmp_path):
-    Desk(tmp_path).found(["http://h.test/film.mp4"])
+    MediaDesk(tmp_path).found(["http://h.test/film.mp4"])
     described = ran("works", "describe", "crawl.db", folder=tmp_path)
     assert described.returncode == 0, described.stderr
     with open_archive(f"sqlite:///{tmp_path}/a.db") as archive:

@@ -1,21 +1,14 @@
-"""Sites on 127.0.0.1 that answer whatever bytes a test wants, and crawls in their own processes."""
+"""Sites on 127.0.0.1 that answer whatever bytes a test wants, and folders to crawl them from."""
 
-import re
 import socket
-import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 
-from tests.programs import started
+from tests.desks import Desk
 from tests.serving import Request, Server
-from tests.waiting import HANG
 
-SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "MMCRAWL_ROBOTS_PAUSE": "0.2"}
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -60,69 +53,6 @@ class Site(Server):
         anchors = "".join(f'<li><a href="{link}">more</a></li>' for link in links)
         body = f"<title>{title}</title><h1>{title}</h1>{film}<ul>{anchors}</ul>"
         self.put(path, body.encode())
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a crawl came to."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def errors(self) -> list[str]:
-        """What mmcrawl logged as errors, a line each."""
-        return re.findall(r"^.* \[mmcrawl\.\S+\] ERROR: (.*)$", self.err, re.MULTILINE)
-
-    @property
-    def words(self) -> str:
-        """Standard error with all white space as single spaces, however its lines were broken."""
-        return " ".join(self.err.split())
-
-
-@dataclass(frozen=True)
-class Desk:
-    """A folder to crawl from: relative paths in arguments start there."""
-
-    folder: Path
-
-    def start(
-        self, *arguments: str, stderr: int = subprocess.PIPE, **settings: str
-    ) -> "subprocess.Popen[str]":
-        """Start `scrapy crawl focused`; an argument NAME=VALUE is given with `-a`."""
-        words = ["crawl", "focused"]
-        for argument in arguments:
-            option = argument.startswith("-") or "=" not in argument
-            words += [argument] if option else ["-a", argument]
-        for name, value in {**SETTINGS, **settings}.items():
-            words += ["-s", f"{name}={value}"]
-        files = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": stderr}
-        return started(*words, folder=self.folder, **files)
-
-    def crawl(self, *arguments: str, **settings: str) -> Run:
-        """Run `scrapy crawl focused` to its end; arguments as for `start`."""
-        with self.start(*arguments, **settings) as process:
-            try:
-                out, err = process.communicate(timeout=HANG)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-        return Run(process.returncode, out, err)
-
-    def rows(self, store: str, query: str) -> list[tuple[object, ...]]:
-        """Return the rows of a query to a store in the folder, which no crawl is using."""
-        with closing(sqlite3.connect(f"file:{self.folder / store}?mode=ro", uri=True)) as db:
-            return db.execute(query).fetchall()
-
-    def links(self, store: str) -> dict[str, tuple[str, str]]:
-        """Return status and error of every link in a store of one job, by URL."""
-        query = "SELECT origin || path, status, error FROM link JOIN host ON host.id = link.host"
-        return {str(url): (str(s), str(e)) for url, s, e in self.rows(store, query)}
-
-    def media_pages(self, store: str) -> set[str]:
-        """Return the URLs of the media pages in a store."""
-        return {str(url) for (url,) in self.rows(store, "SELECT url FROM media_page")}
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from tests.hostile.conftest import Desk
+from tests.desks import Desk
 from tests.tables import each
 
 TOPIC = "topic=physics-senior"

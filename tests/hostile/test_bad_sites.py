@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import pytest
 
 from mmcrawl.archive import open_archive
-from tests.hostile.conftest import Desk, Run, Site
+from tests.desks import Desk, Run
+from tests.hostile.conftest import Site
 from tests.waiting import HANG
 
 TOPIC = "topic=physics-senior"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import open_archive
-from tests.hostile.conftest import Desk, Site
+from tests.desks import Desk
+from tests.hostile.conftest import Site
 
 TOPIC = "topic=physics-senior"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.conftest import Desk
+from tests.desks import Desk
 from tests.programs import run
 from tests.warm import python
 

@@ -1,7 +1,7 @@
 import sqlite3
 from contextlib import closing
 
-from tests.hostile.conftest import Desk
+from tests.desks import Desk
 
 PAGES = "SELECT count(*) FROM page"
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from mmcrawl.engine import MediaPageItem
-from tests.hostile.conftest import Desk, Run
+from tests.desks import Desk, Run
 from tests.tables import each
 
 SITE = ("seeds=http://wuli.demo.test/", "topic=physics-senior")

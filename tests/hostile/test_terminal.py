@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from tests.hostile.conftest import Desk
+from tests.desks import Desk, end_of
 from tests.waiting import HANG
 
 fcntl = pytest.importorskip("fcntl", reason="pseudo terminals are a matter of Unix")
@@ -34,9 +34,9 @@ def run_on_terminal(desk: Desk, pieces: list[bytes], *arguments: str) -> tuple[i
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    with desk.start(*arguments, stderr=theirs) as process:
+    with desk.start("crawl", "focused", *arguments, stderr=theirs) as process:
         os.close(theirs)
-        process.communicate(timeout=HANG)
+        end_of(process)
     reader.join(HANG)
     os.close(ours)
     return process.returncode, b"".join(pieces).decode("utf-8")

@@ -7,7 +7,7 @@ import pytest
 
 from mmcrawl.media import MediaIndex
 from tests.databases import each_store
-from tests.media.serving import Desk, MediaServer
+from tests.media.serving import MediaDesk, MediaServer
 
 store = each_store
 
@@ -28,6 +28,6 @@ def server() -> Iterator[MediaServer]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> MediaDesk:
     """A folder with a crawl's store in a file."""
-    return Desk(tmp_path)
+    return MediaDesk(tmp_path)

@@ -13,12 +13,10 @@ from random import Random
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.media import Collection, MediaFile, Summary, open_collection
 from mmcrawl.page import MediaResource, media_kind
-from tests.programs import started
+from tests.desks import Desk, Run, end_of
 from tests.serving import Answer, Request, Server
-from tests.waiting import HANG
 from tests.warm import python
 
-SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "RETRY_PRIORITY_ADJUST": "0"}
 _SCRAPY = """
 import sys
 from scrapy.cmdline import execute
@@ -118,16 +116,7 @@ def send(handler: BaseHTTPRequestHandler, medium: Medium) -> None:
         time.sleep(0.05)
 
 
-@dataclass
-class Run:
-    """What a run of `scrapy collect` came to."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Desk:
+class MediaDesk(Desk):
     """A folder with the store of a crawl that found media.
 
     Attributes:
@@ -135,7 +124,7 @@ class Desk:
     """
 
     def __init__(self, folder: Path, uri: str = "") -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.python = python()
         self.uri = uri or f"sqlite:///{folder / 'crawl.db'}"
 
@@ -152,33 +141,25 @@ class Desk:
             Findings(store, job).add_media_page(page)
             store.commit()
 
-    def start(self, *arguments: str, before: str = "", **settings: str) -> "subprocess.Popen[str]":
-        """Start `scrapy collect`; an argument NAME=VALUE is given with `-a`.
+    def start_collecting(
+        self, *arguments: str, before: str = "", **settings: object
+    ) -> "subprocess.Popen[str]":
+        """Start `scrapy collect`.
 
         Args:
             before: what the process runs before.
         """
-        program: list[str] = ["-m", "scrapy"]
+        program = [self.python, "-m", "scrapy"]
         if before:
             (self.folder / "program.py").write_text(before + _SCRAPY)
-            program = ["program.py"]
-        words = ["collect", "-a", f"store={self.uri}"]
-        for argument in arguments:
-            words += ["-a", argument] if "=" in argument else [argument]
-        for name, value in {**SETTINGS, **settings}.items():
-            words += ["-s", f"{name}={value}"]
-        files = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
-        return started(*words, folder=self.folder, program=[self.python, *program], **files)
+            program[1:] = ["program.py"]
+        words = ("collect", f"store={self.uri}", *arguments)
+        return self.start(*words, program=program, **settings)
 
-    def collect(self, *arguments: str, before: str = "", **settings: str) -> Run:
-        """Run `scrapy collect` to its end; arguments as for `start`."""
-        with self.start(*arguments, before=before, **settings) as process:
-            try:
-                out, err = process.communicate(timeout=HANG)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-        return Run(process.returncode, out, err)
+    def collect(self, *arguments: str, **more: object) -> Run:
+        """Run `scrapy collect` to its end; arguments as for `start_collecting`."""
+        with self.start_collecting(*arguments, **more) as process:
+            return end_of(process)
 
     def collection(self) -> Collection:
         return open_collection(self.uri, str(self.folder / "crawl-media"), create=False)

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from mmcrawl.media import Budget, Collector, State, open_collection
-from tests.media.serving import Desk, MediaServer, Medium, film, send
+from tests.media.serving import MediaDesk, MediaServer, Medium, film, send
 from tests.waiting import HANG
 
 SIZE = 8 << 20
@@ -188,7 +188,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
     assert {*desk.files()} == {digest(film(SMALL))}
 
 
-def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> None:
+def test_files_come_as_browsers_get_them(desk: MediaDesk, server: MediaServer) -> None:
     packed = gzip.compress(film(SMALL, 1))
     halves = gzip.compress(film(SMALL, 2)[:700]) + gzip.compress(film(SMALL, 2)[700:])
     server.media = {
@@ -282,7 +282,7 @@ def test_limits_leave_out_what_a_later_run_with_more_room_fetches(desk, server):
     assert all(server.times(path) <= 4 for path in server.media)
 
 
-def test_only_the_wanted_kinds_are_fetched(desk: Desk, server: MediaServer) -> None:
+def test_only_the_wanted_kinds_are_fetched(desk: MediaDesk, server: MediaServer) -> None:
     server.media = {
         "/a.mp4": Medium(film(SMALL)),
         "/b.mp3": Medium(film(SMALL), {"Content-Type": "video/mp4"}),
@@ -300,7 +300,9 @@ def test_only_the_wanted_kinds_are_fetched(desk: Desk, server: MediaServer) -> N
     )
 
 
-def test_what_a_playlist_names_is_fetched_in_its_place(desk: Desk, server: MediaServer) -> None:
+def test_what_a_playlist_names_is_fetched_in_its_place(
+    desk: MediaDesk, server: MediaServer
+) -> None:
     sound = Medium(b"ID3" + bytes(99), {"Content-Type": "audio/mpeg"})
     server.media = {
         "/l.ram": Medium(b"file:a.mp3\n0.m3u", {"Content-Type": "audio/x-pn-realaudio"}),
@@ -327,7 +329,7 @@ def test_what_a_playlist_names_is_fetched_in_its_place(desk: Desk, server: Media
     }
 
 
-def test_a_page_in_place_of_a_film_gives_its_own_film(desk: Desk, server: MediaServer) -> None:
+def test_a_page_in_place_of_a_film_gives_its_own_film(desk: MediaDesk, server: MediaServer) -> None:
     shown = (
         b"<title>Lever</title><video src=/other.webm></video><a href=/up/Lever.webm>Original</a>"
     )

@@ -13,8 +13,9 @@ import pytest
 
 from mmcrawl.media import State
 from mmcrawl.works import tags_of
-from tests.media.serving import Desk, MediaServer, Medium, film
-from tests.waiting import HANG, until
+from tests.desks import end_of, ended_by
+from tests.media.serving import MediaDesk, MediaServer, Medium, film
+from tests.waiting import until
 
 pytestmark = pytest.mark.processes
 YTDLP = os.environ.get("MMCRAWL_TEST_YTDLP", "")
@@ -57,7 +58,7 @@ def watch(name: str) -> str:
 
 
 @pytest.fixture
-def program(desk: Desk) -> str:
+def program(desk: MediaDesk) -> str:
     """A program that stands in for yt-dlp, and asks no network."""
     path = desk.folder / "stand-in"
     path.write_text(f"#!{sys.executable}\n{_STAND_IN}")
@@ -65,7 +66,7 @@ def program(desk: Desk) -> str:
     return str(path)
 
 
-def asked(desk: Desk) -> list[str]:
+def asked(desk: MediaDesk) -> list[str]:
     return (desk.folder / "asked").read_text().splitlines()
 
 
@@ -124,11 +125,10 @@ def processes(of: str) -> list[psutil.Process]:
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, program, sent):
     desk.found([watch("slow")])
-    with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
+    with desk.start_collecting("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         until((desk.folder / "asked").exists)
         time.sleep(0.3)
-        process.send_signal(sent)
-        process.communicate(timeout=HANG)
+        ended_by(process, sent)
     until(lambda: not processes(program), 0.1)  # it ends a moment after
     assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
@@ -139,18 +139,18 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, progra
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere processes are in no group")
 def test_what_the_program_started_ends_with_the_process_that_watches_it(desk, program):
     desk.found([watch("hangs")])
-    with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
+    with desk.start_collecting("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         until((desk.folder / "asked").exists)
         until(lambda: any("-" in one.info["cmdline"] for one in processes(program)), 0.1)
         [watching] = [one for one in processes(program) if "-c" in one.info["cmdline"]]
         watching.kill()
-        process.communicate(timeout=HANG)
+        end_of(process)
     until(lambda: not processes(program), 0.1)
     [record] = desk.records().values()
     assert (record.state, record.reason) == (State.FAILED, "yt-dlp: it failed")
 
 
-def test_a_program_that_is_not_there_is_said_in_a_sentence(desk: Desk) -> None:
+def test_a_program_that_is_not_there_is_said_in_a_sentence(desk: MediaDesk) -> None:
     desk.found([watch("film")])
     run = desk.collect("hosted=1GB", MMCRAWL_YTDLP="/nowhere/yt-dlp")
     assert run.code == 1
@@ -163,7 +163,9 @@ PAGE = b"<!DOCTYPE html><html><title>Lenses</title><video src='/there.mp4'></vid
 
 @with_ytdlp
 @pytest.mark.parametrize("where", ["http://127.0.0.1:1/a.mp4", "http://localhost:1/a.mp4"])
-def test_ytdlp_asks_no_private_address_either(desk: Desk, server: MediaServer, where: str) -> None:
+def test_ytdlp_asks_no_private_address_either(
+    desk: MediaDesk, server: MediaServer, where: str
+) -> None:
     other = MediaServer()
     try:
         other.media["/a.mp4"] = Medium(film(50_000))
@@ -216,7 +218,7 @@ def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(desk, server)
 
 
 @with_ytdlp
-def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: Desk, server: MediaServer) -> None:
+def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: MediaDesk, server: MediaServer) -> None:
     server.media["/watch.mp4"] = Medium(b"<html><title>None</title>", {"Content-Type": "text/html"})
     desk.found([server.url("/watch.mp4")], server.url("/"))
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0

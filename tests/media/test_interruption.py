@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from mmcrawl.media import State
-from tests.media.serving import Desk, MediaServer, Medium, film
-from tests.waiting import HANG, until
+from tests.desks import end_of, ended_by
+from tests.media.serving import MediaDesk, MediaServer, Medium, film
+from tests.waiting import until
 
 pytestmark = pytest.mark.processes
 KILLS = 6
@@ -19,7 +20,7 @@ def digests(server: MediaServer) -> set[str]:
     return {hashlib.sha256(m.body).hexdigest() for m in server.media.values()}  # type: ignore[union-attr]
 
 
-def is_complete(desk: Desk, server: MediaServer) -> None:
+def is_complete(desk: MediaDesk, server: MediaServer) -> None:
     """See that each medium is held once, with its own bytes, and nothing is left over."""
     files = desk.files()
     assert {*files} == digests(server)
@@ -40,14 +41,13 @@ def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(desk, server):
     kept = desk.folder / "crawl-media" / "files" / digest[:2] / digest
     for number in range(KILLS):
         asked = len(server.asked)
-        process = desk.start()
+        process = desk.start_collecting()
         until(lambda: len(server.asked) > asked or process.poll() is not None)  # noqa: B023
         noted = desk.noted(server.url("/0-large.mp4"))
         if number % 3 == 0:  # on a machine with much to do it may be kept before the last kill
             until(lambda: desk.noted(server.url("/0-large.mp4")) != noted or kept.exists())  # noqa: B023
         time.sleep(random.uniform(0, 0.2))
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=HANG)
+        ended_by(process, signal.SIGKILL)
         for name, body in desk.files().items():
             assert hashlib.sha256(body).hexdigest() == name
     run = desk.collect()
@@ -64,15 +64,14 @@ def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server)
     endless = {"pace": 1 << 16}  # longer than HANG
     server.media["/a.mp4"] = Medium(film(40 << 20), {"ETag": '"1"'}, **endless)
     desk.found([server.url("/a.mp4")], server.url("/"))
-    with desk.start() as process:
+    with desk.start_collecting() as process:
         partial = desk.folder / "crawl-media" / "partial"
         until(lambda: any(path.stat().st_size for path in partial.glob("*") if not path.suffix))
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=HANG)
-    assert process.returncode == 0
-    assert "Stopped (shutdown); run the same command to continue." in said
-    assert "waiting  1 addresses" in said
-    assert "taken" not in said
+        run = ended_by(process, signal.SIGINT)
+    assert run.code == 0
+    assert "Stopped (shutdown); run the same command to continue." in run.err
+    assert "waiting  1 addresses" in run.err
+    assert "taken" not in run.err
     assert desk.records()["/a.mp4"].state is State.WAITING
     server.media["/a.mp4"] = Medium(film(40 << 20), {"ETag": '"1"'})
     assert desk.collect().code == 0
@@ -146,10 +145,10 @@ def test_a_place_for_media_that_is_none_is_said_in_a_sentence(desk, server):
 def test_two_processes_collect_the_same_together_and_nothing_twice(desk, server):
     server.media = {f"/{n}.mp4": Medium(film(2_000 + n, n)) for n in range(50)}
     desk.found(map(server.url, server.media), server.url("/"))
-    with desk.start() as one, desk.start() as other:
+    with desk.start_collecting() as one, desk.start_collecting() as other:
         for process in (one, other):
-            _, said = process.communicate(timeout=HANG)
-            assert process.returncode == 0, said
+            run = end_of(process)
+            assert run.code == 0, run.err
     others = [file for file in desk.records().values() if file.state is not State.HELD]
     assert others == []  # first: what became of them is told
     assert len(desk.files()) == desk.summary().addresses[State.HELD] == 50
@@ -162,10 +161,9 @@ _LONG_LEASE = "from mmcrawl.media import collector; collector.LEASE = 1e6\n"  # 
 def test_what_a_process_took_that_died_is_fetched_by_the_next_one_at_once(desk, server):
     server.media["/a.mp4"] = Medium(film(4 << 20), pace=1 << 20)
     desk.found([server.url("/a.mp4")], server.url("/"))
-    with desk.start(before=_LONG_LEASE) as process:
+    with desk.start_collecting(before=_LONG_LEASE) as process:
         until(lambda: server.times("/a.mp4"))
-        process.kill()
-        process.communicate(timeout=HANG)
+        ended_by(process, signal.SIGKILL)
     assert desk.records()["/a.mp4"].state is State.TAKEN
     server.media["/a.mp4"] = Medium(film(4 << 20))
     assert desk.collect().code == 0

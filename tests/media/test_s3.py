@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.media import State
-from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.desks import ended_by
+from tests.media.serving import MediaDesk, MediaServer, Medium, film
 from tests.programs import ROOT
 from tests.waiting import HANG, until
 
@@ -102,7 +103,7 @@ def digest(body: bytes) -> str:
 
 
 @pytest.fixture
-def far(desk: Desk, server: MediaServer, bucket: str) -> Desk:
+def far(desk: MediaDesk, server: MediaServer, bucket: str) -> MediaDesk:
     """A crawl that found two films; it is collected with s3fs."""
     desk.python = PYTHON
     server.media = {
@@ -123,7 +124,7 @@ def test_files_of_all_sizes_are_kept_wholly_and_not_in_memory(bucket: str, tmp_p
     assert more < 120_000  # kB
 
 
-def test_media_are_kept_in_a_bucket_and_fetched_once(far: Desk, server: MediaServer) -> None:
+def test_media_are_kept_in_a_bucket_and_fetched_once(far: MediaDesk, server: MediaServer) -> None:
     run = far.collect(**STORE)
     assert run.code == 0, run.err
     assert objects() == {digest(film(20 << 20)): 20 << 20, digest(film(500, 2)): 500}
@@ -133,14 +134,13 @@ def test_media_are_kept_in_a_bucket_and_fetched_once(far: Desk, server: MediaSer
     assert len(objects()) == 2
 
 
-def test_kills_while_a_file_is_sent_leave_nothing_half(far: Desk, server: MediaServer) -> None:
+def test_kills_while_a_file_is_sent_leave_nothing_half(far: MediaDesk, server: MediaServer) -> None:
     for number in range(4):
-        with far.start(**STORE) as process:
+        with far.start_collecting(**STORE) as process:
             url, poll = server.url("/a.mp4"), process.poll
             until(lambda: far.noted(url) >= 20 << 20 or poll() is not None)  # noqa: B023
             time.sleep(0.05 * number)
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=HANG)
+            ended_by(process, signal.SIGKILL)
         assert set(objects()) <= {digest(film(20 << 20)), digest(film(500, 2))}
         assert objects().get(digest(film(20 << 20)), 20 << 20) == 20 << 20
     assert far.collect(**STORE).code == 0

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from mmcrawl.media import State
-from tests.media.serving import Desk
-from tests.programs import typed
+from tests.commands.running import ran
+from tests.media.serving import MediaDesk
 
 
 def test_media_of_a_stored_web_come_from_it_and_simulations_that_run_by_themselves(tmp_path):
@@ -24,11 +24,12 @@ def test_media_of_a_stored_web_come_from_it_and_simulations_that_run_by_themselv
     for name, text in pages.items():
         (tmp_path / "web" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "web" / name).write_text(text)
-    given = ["-a", "web=web", "-a", "keywords=optics", "-a", "seeds=http://h.test/"]
-    assert typed("crawl", "focused", *given, folder=tmp_path).returncode == 0
-    run = typed("collect", folder=tmp_path)
-    assert run.returncode == 0, run.stderr
-    records = Desk(tmp_path).records()
+    desk = MediaDesk(tmp_path)
+    crawl = ("web=web", "keywords=optics", "seeds=http://h.test/")
+    assert desk.crawl(*crawl, f"store={desk.uri}").code == 0
+    run = desk.collect()
+    assert run.code == 0, run.err
+    records = desk.records()
     film = records["/lens.mp4"]
     assert (film.state, film.size, film.reason) == (State.HELD, 5_012, "")
     types = {path: one.content_type for path, one in records.items()}
@@ -42,22 +43,23 @@ def test_media_of_a_stored_web_come_from_it_and_simulations_that_run_by_themselv
 
 
 def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
+    desk = MediaDesk(tmp_path)
     desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])
     assert desk.collect().code == 0
-    listed = typed("collect", "list", "--state", "skipped", folder=tmp_path)
+    listed = ran("collect", "list", "--state", "skipped", folder=tmp_path)
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     told = "{}: is a protocol that is not fetched"
     assert {row["reason"] for row in rows} == {told.format("rtsp"), told.format("mms")}
-    status = typed("collect", "status", folder=tmp_path)
+    status = ran("collect", "status", folder=tmp_path)
     assert "skipped" in status.stdout
     assert "2 addresses" in status.stdout
-    assert typed("collect", "list", "--state", "held", folder=tmp_path).stdout == ""
+    assert ran("collect", "list", "--state", "held", folder=tmp_path).stdout == ""
 
 
 def test_what_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    Desk(tmp_path).found([])
-    run = typed("collect", "-a", "job=other", folder=tmp_path)
-    assert run.returncode == 1, run.stderr
-    assert "there is no job 'other' in the store" in " ".join(run.stderr.split())
-    assert "Traceback" not in run.stderr
+    desk = MediaDesk(tmp_path)
+    desk.found([])
+    run = desk.collect("job=other")
+    assert run.code == 1, run.err
+    assert "there is no job 'other' in the store" in run.words
+    assert "Traceback" not in run.err

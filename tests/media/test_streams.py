@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.media import State
-from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.desks import ended_by
+from tests.media.serving import MediaDesk, MediaServer, Medium, film
 from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
@@ -230,10 +231,9 @@ def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, se
     desk.found([server.url("/list.m3u8")], server.url("/"))
     pieces = [path for path in server.media if path.endswith(".ts")]
     for number in range(1, len(pieces) + 1, 2):
-        with desk.start(DOWNLOAD_DELAY="0.2") as process:
+        with desk.start_collecting(DOWNLOAD_DELAY="0.2") as process:
             until(lambda: len({path for path, _ in server.asked} & {*pieces}) >= number)  # noqa: B023
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=HANG)
+            ended_by(process, signal.SIGKILL)
     assert desk.collect().code == 0
     assert desk.summary().addresses == {State.HELD: 1}
     assert len(desk.files()) == 1
@@ -245,7 +245,7 @@ def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, se
 @with_ffmpeg
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
-    desk: Desk, server: MediaServer, stream: Path, tmp_path: Path, sent: signal.Signals
+    desk: MediaDesk, server: MediaServer, stream: Path, tmp_path: Path, sent: signal.Signals
 ) -> None:
     served(server, stream)
     desk.found([server.url("/list.m3u8")], server.url("/"))
@@ -256,15 +256,14 @@ def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
     (slow / "ffmpeg").chmod(0o755)
     before = f"import os\nos.environ['PATH'] = {str(slow)!r} + ':' + os.environ['PATH']\n"
     partial = desk.folder / "crawl-media" / "partial"
-    with desk.start(before=before) as process:
+    with desk.start_collecting(before=before) as process:
         until(lambda: list(partial.glob("*.pieces/join-*/track-0")))
         time.sleep(0.3)
-        process.send_signal(sent)
-        _, said = process.communicate(timeout=HANG)
+        ended = ended_by(process, sent)
     assert desk.files() == {}
     asked = len(server.asked)
     run = desk.collect()
-    assert run.code == 0, said + run.err
+    assert run.code == 0, ended.err + run.err
     assert desk.summary().addresses == {State.HELD: 1}
     assert len(desk.files()) == 1
     assert list(partial.iterdir()) == []
@@ -272,7 +271,9 @@ def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
 
 
 @with_ffmpeg
-def test_the_pieces_of_a_stored_web_come_from_it(desk: Desk, stream: Path, tmp_path: Path) -> None:
+def test_the_pieces_of_a_stored_web_come_from_it(
+    desk: MediaDesk, stream: Path, tmp_path: Path
+) -> None:
     shutil.copytree(stream, tmp_path / "web" / "h.test")
     desk.found(["http://h.test/list.m3u8"], "http://h.test/")
     run = desk.collect("web=web")
