@@ -149,7 +149,7 @@ def test_a_full_disk_is_refused_and_nothing_is_lost(tmp_path):
 from mmcrawl.errors import StoreError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 archive = open_archive("sqlite:///" + sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 for n in range(1_000):
     try:
         archive.store(capture("http://a.test/", 20 * n))

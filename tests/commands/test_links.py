@@ -5,7 +5,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +31,8 @@ from mmcrawl.frontier import (
 )
 from mmcrawl.page import parse_page, physical_layer
 from mmcrawl.settings import declared
-from tests.commands.running import Run, Said, runner
-from tests.databases import MONGODB, mongodb_uri
+from tests.commands.running import Run, runner
+from tests.databases import MONGODB, mongodb_uri, opened_uri
 from tests.tables import each
 
 SITE = "http://site.test"
@@ -46,18 +46,16 @@ def page(title: str, *links: str, film: str = "") -> str:
 
 
 LENSES = [f"/optics/lens{n}.htm" for n in range(20)]
+SOLD = ["/sold.htm", "/bought.htm", "/bar.htm", "/never.htm", "/first.htm", "/plain.htm"]
+BLOCKS = {"/sold.htm": "advertisement", "/bought.htm": "advertisement", "/bar.htm": "navigation"}
 WEB = {
     "/": page("school", "/news/", "/optics/", "/moved", "/gone", "http://other.test/lens"),
     "/news/": page("news", *(f"/news/{n}.htm" for n in range(5))),
     "/optics/": page("optics", *LENSES),
     **{lens: page("optics of a lens", "/", film=f"{lens}.mp4") for lens in LENSES},
     **{f"/news/{n}.htm": page("news") for n in range(5)},
+    "/shop": page("shop", *SOLD),
 }
-
-
-BLOCKS = {"/sold.htm": "advertisement", "/bought.htm": "advertisement", "/bar.htm": "navigation"}
-PAGES = ["/sold.htm", "/bought.htm", "/bar.htm", "/never.htm", "/first.htm", "/plain.htm"]
-RULED_WEB = {"/": page("shop", *PAGES)}
 RULES = f"""# written by hand
 {SITE}/never*    never
 {SITE}/bought.*
@@ -65,176 +63,120 @@ re:/(first|hold)  9    # the best
 """
 
 
-def report(job: CrawlJob, url: str) -> PageReport | None:
-    body = WEB.get(url.removeprefix(SITE))
-    return body and job.reporter.report(FetchedPage(parse_page(body.encode(), url)), 1e9)
+# -- crawls of that site, which are told what came of each link ----------------------------------
 
 
-def ruled_report(job: CrawlJob, url: str) -> PageReport:
-    """Report the only page of a web whose links stand in blocks."""
-    shown = parse_page(RULED_WEB[url.removeprefix(SITE)].encode(), url)
+def arguments(store: str, algo: str = "urlrule", **more: str) -> FocusedParams:
+    given = {"keywords": "optics, lens, light", "seeds": f"{SITE}/", "job": "school"} | more
+    return FocusedParams(algo=algo, store=store, archive="none", **given)
+
+
+def ruled(store: str, folder: Path) -> FocusedParams:
+    """Of a crawl of the shop with rules and links=related."""
+    rules = folder / "rules.txt"
+    rules.write_text(RULES, encoding="utf-8")
+    more = {"seeds": f"{SITE}/shop", "rules": str(rules), "links": "related"}
+    return arguments(store, "breadth", **more)
+
+
+@contextmanager
+def working_on(args: FocusedParams) -> Iterator[tuple[CrawlJob, Callable[..., None]]]:
+    """Give a crawl, and what writes down what it was told; a shared one as its worker has it."""
+    settings = Settings({name: setting.default for name, setting in declared.items()})
+    with closing(make_job(args, settings, None)) as made:
+        if isinstance(made, CrawlJob):
+            yield made, lambda **_: made.commit()
+            return
+        assert isinstance(made, SharedJob)
+        partition = Rules().partition_of(SITE)
+
+        def write(*, snapshot: bool = False) -> None:
+            if partition in made.partitions.jobs:
+                made.partitions.note(partition)
+            if snapshot:
+                made._copy.add(partition)
+            for _ in range(2):  # what was handed over before comes first
+                made._hand_over()
+                made.exchange.turn()
+                made._hear()
+
+        write()
+        yield made.partitions.jobs[partition], write
+
+
+def report_of(job: CrawlJob, url: str) -> PageReport:
+    """Return what a page of the site is, whose links may stand in blocks."""
+    path = url.removeprefix(SITE)
+    shown = parse_page(WEB[path].encode(), url)
     links = (replace(one, block=BLOCKS.get(one.url.removeprefix(SITE), "")) for one in shown.links)
     return job.reporter.report(FetchedPage(replace(shown, links=tuple(links))), 1e9)
 
 
-def target() -> NewLink:
-    url = f"{SITE}/optics/"
-    return NewLink(url, logical_layer=2, physical_layer=physical_layer(url))
-
-
-def following(job: CrawlJob, number: int) -> WaitingLink | None:
-    """Take the next link; the second and the third are those that lead to no page."""
-    if number in (1, 2):
-        link = job.frontier.lookup(f"{SITE}/{['moved', 'gone'][number - 1]}")
-        assert link is not None
-        taken = job.frontier.take(link)
-        job.frontier.apply(job.scorer.started(link))
-        return taken
-    return job.next()
-
-
-def arguments(store: str, algo: str = "urlrule", **more: str) -> FocusedParams:
-    return FocusedParams(
-        algo=algo,
-        keywords="optics, lens, light",
-        seeds=f"{SITE}/",
-        store=store,
-        archive="none",
-        job="school",
-        **more,
-    )
-
-
-def settings() -> Settings:
-    made = Settings()
-    made.setdict({name: setting.default for name, setting in declared.items()})
-    return made
-
-
-def ruled(store: str, folder: Path) -> FocusedParams:
-    rules = folder / "rules.txt"
-    rules.write_text(RULES, encoding="utf-8")
-    return arguments(store, "breadth", rules=str(rules), links="related")
-
-
-def crawl_alone_ruled(store: str, folder: Path) -> None:
-    job = make_job(ruled(store, folder), settings(), None)
-    assert isinstance(job, CrawlJob)
-    with closing(job):
-        link = job.next()
-        job.take_in(link.id, ruled_report(job, link.url))
-        job.commit()
-
-
-def crawl_shared_ruled(store: str, folder: Path) -> None:
-    """As it stands in a database before there is a snapshot: all that is known is in its logs."""
-    with worker_of(ruled(store, folder)) as (worker, job):
-        link = job.next()
-        job.take_in(link.id, ruled_report(job, link.url))
-        written(worker)
-
-
-@contextmanager
-def worker_of(args: FocusedParams) -> Iterator[tuple[SharedJob, CrawlJob]]:
-    """Give a worker that has all parts of a crawl, and the crawl of the part of the site."""
-    worker = make_job(args, settings(), None)
-    assert isinstance(worker, SharedJob)
-    with closing(worker):
-        written(worker)
-        yield worker, worker.partitions.jobs[Rules().partition_of(SITE)]
-
-
-def written(worker: SharedJob, *, snapshot: bool = False) -> None:
-    """Write what a worker has to report to the shared store."""
-    partition = Rules().partition_of(SITE)
-    if partition in worker.partitions.jobs:
-        worker.partitions.note(partition)
-    if snapshot:
-        worker._copy.add(partition)
-    for _ in range(2):  # what was handed over before comes first
-        worker._hand_over()
-        worker.exchange.turn()
-        worker._hear()
-
-
-def crawl_alone(store: str, pages: int) -> None:
-    """Crawl into a file, a link after the other."""
-    job = make_job(arguments(store), settings(), None)
-    assert isinstance(job, CrawlJob)
-    for number in range(pages):
-        link = following(job, number)
-        if link is None:
-            break
-        come_to(job, link)
-        job.commit()
-    job.close()
-
-
-def crawl_shared(store: str, pages: int) -> None:
-    """Crawl into a database, as a worker does; a snapshot lies half-way."""
-    with worker_of(arguments(store)) as (worker, job):
-        for number in range(pages):
-            link = following(job, number)
-            if link is None:
-                break
-            come_to(job, link)
-            written(worker, snapshot=number == pages // 2)
-
-
-def come_to(job: CrawlJob, link: WaitingLink) -> None:
+def tell(job: CrawlJob, link: WaitingLink) -> None:
     """Tell a crawl what a link led to."""
-    told = report(job, link.url)
-    if told:
-        job.take_in(link.id, told)
-    elif link.url.endswith("/moved"):
-        job.redirected(link.id, target())
-    else:
+    if link.url.endswith("/moved"):
+        url = f"{SITE}/optics/"
+        layer = physical_layer(url)
+        job.redirected(link.id, NewLink(url, logical_layer=2, physical_layer=layer))
+    elif link.url.endswith("/gone"):
         job.failed(link.id, "HTTP 404")
+    else:
+        job.take_in(link.id, report_of(job, link.url))
+
+
+def crawl(store: str, pages: int) -> None:
+    """Crawl the school, one link after the other, with a snapshot of a shared crawl half-way.
+
+    The second and the third are those that lead to no page.
+    """
+    with working_on(arguments(store)) as (job, write):
+        for number in range(pages):
+            if name := {1: "moved", 2: "gone"}.get(number):
+                waiting = job.frontier.lookup(f"{SITE}/{name}")
+                assert waiting is not None
+                link = job.frontier.take(waiting)
+                job.frontier.apply(job.scorer.started(waiting))
+            else:
+                link = job.next()
+            tell(job, link)
+            write(snapshot=number == pages // 2)
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URI of the store of a crawl of some pages of the school."""
     store = f"sqlite:///{tmp_path_factory.mktemp('alone')}/crawl.db"
-    crawl_alone(store, FETCHED)
+    crawl(store, FETCHED)
     return store
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[str]:
+    """The URI of a database with the same crawl."""
     with mongodb_uri() as store:
-        crawl_shared(store, FETCHED)
+        crawl(store, FETCHED)
         yield store
-
-
-@pytest.fixture(scope="module")
-def ruled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("ruled")
-
-
-@pytest.fixture(scope="module")
-def ruled_alone(ruled_folder: Path) -> str:
-    """The URI of a store of a crawl with rules and links=related."""
-    store = f"sqlite:///{ruled_folder}/crawl.db"
-    crawl_alone_ruled(store, ruled_folder)
-    return store
-
-
-@pytest.fixture(scope="module")
-def ruled_shared(ruled_folder: Path) -> Iterator[str]:
-    with mongodb_uri() as store:
-        crawl_shared_ruled(store, ruled_folder)
-        yield store
-
-
-@pytest.fixture(params=["ruled_alone", "ruled_shared"])
-def ruled_store(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(params=["alone", "shared"])
 def store(request: pytest.FixtureRequest) -> str:
-    """The URI of a store that a crawl of some pages was left in."""
     return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(scope="module", params=["sqlite", "mongodb"])
+def ruled_store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path]]:
+    """The URI of a store of a crawl of the first page of the shop, and the folder of its rules.
+
+    Of the one in a database there is no snapshot yet: all that is known is in its logs.
+    """
+    folder = tmp_path_factory.mktemp("ruled")
+    with opened_uri(request.param, folder) as store:
+        with working_on(ruled(store, folder)) as (job, write):
+            tell(job, job.next())
+            write()
+        yield store, folder
 
 
 @pytest.fixture
@@ -244,26 +186,31 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
     return runner(module.Command, capfd)
 
 
-def paths(said: Said) -> list[str]:
-    return [row["url"].removeprefix(SITE) for row in said.lines()]
+def rows_of(run: Run, store: str, *options: str) -> list[dict[str, Any]]:
+    said = run("-a", f"store={store}", "--format", "jsonl", *options)
+    assert (said.code, said.err) == (0, "")
+    return said.lines()
+
+
+def paths(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["url"].removeprefix(SITE) for row in rows]
 
 
 # -- the table --------------------------------------------------------------------------------
 
 
 def test_both_stores_tell_the_same_of_every_link(run: Run, alone: str, shared: str) -> None:
-    said = [run("-a", f"store={store}", "--format", "jsonl") for store in (alone, shared)]
-    assert [one.code for one in said] == [0, 0]
-    assert said[0].lines() == said[1].lines()
-    assert len(said[0].lines()) == 25
+    found = rows_of(run, alone)
+    assert rows_of(run, shared) == found
+    assert len(found) == 25
 
 
 def test_the_columns_are_those_of_the_paper_and_ours(run: Run, alone: str) -> None:
-    seed = run("-a", f"store={alone}", "--format", "jsonl", "--limit", "1").lines()[0]
+    seed = rows_of(run, alone, "--limit", "1")[0]
     assert list(seed) == list(COLUMNS)
     assert len([column for column in COLUMNS.values() if column.paper]) == 24
-    relevant = run("-a", f"store={alone}", "--format", "jsonl", "--with-media").lines()
-    found = run("-a", f"store={alone}", "--format", "jsonl", "--sort", "place").lines()
+    relevant = rows_of(run, alone, "--with-media")
+    found = rows_of(run, alone, "--sort", "place")
     pages = [row for row in found if row["place"]]
     assert [row["place"] for row in pages] == list(range(1, len(pages) + 1))
     assert (seed["url"], seed["place"], seed["status"]) == (f"{SITE}/", 1, "C")
@@ -296,11 +243,11 @@ def test_the_columns_are_those_of_the_paper_and_ours(run: Run, alone: str) -> No
     ],
 )
 def test_links_are_chosen_and_put_in_order(run, alone, options, expected):
-    assert paths(run("-a", f"store={alone}", "--format", "jsonl", *options)) == expected
+    assert paths(rows_of(run, alone, *options)) == expected
 
 
 def test_all_formats_hold_the_same(run: Run, alone: str, tmp_path: Path) -> None:
-    rows = run("-a", f"store={alone}", "--format", "jsonl").lines()
+    rows = rows_of(run, alone)
     file = tmp_path / "links.csv"
     assert run("-a", f"store={alone}", "--format", "csv", "-o", str(file)).out == ""
     table = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
@@ -312,13 +259,12 @@ def test_all_formats_hold_the_same(run: Run, alone: str, tmp_path: Path) -> None
 
 def test_a_crawl_is_looked_at_while_it_runs(run: Run, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/crawl.db"
-    crawl_alone(store, 3)
-    job = make_job(arguments(store), settings(), None)
-    with closing(job):
+    crawl(store, 3)
+    with working_on(arguments(store)) as (job, commit):
         link = job.next()
         assert run("-a", f"store={store}", "--status", "running").code == 1  # not committed
-        job.commit()
-        running = run("-a", f"store={store}", "--status", "running", "--format", "jsonl").lines()
+        commit()
+        running = rows_of(run, store, "--status", "running")
         assert [row["url"] for row in running] == [link.url]
         assert "it is being fetched" in run("why", link.url, "-a", f"store={store}").out.lower()
 
@@ -351,7 +297,7 @@ def why(run: Run, store: str, path: str) -> dict[str, Any]:
 
 
 def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
-    order = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").lines()
+    order = rows_of(run, store, "--sort", "place")
     pages = [row for row in order if row["place"]]
     lenses = [row for row in pages if "/lens" in row["url"]]
     last = lenses[-1]
@@ -372,25 +318,18 @@ def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
 def test_the_parts_are_of_the_score_a_page_was_fetched_with(run: Run, tmp_path: Path) -> None:
     """It was under way while another page came, which would have scored it anew."""
     store = f"sqlite:///{tmp_path}/crawl.db"
-    crawl_alone(store, 7)
-    job = make_job(arguments(store), settings(), None)
-    assert isinstance(job, CrawlJob)
-    with closing(job):
-        early, *others = [link for link in (job.next() for _ in range(4)) if link]
+    crawl(store, 7)
+    with working_on(arguments(store)) as (job, commit):
+        early, *others = [job.next() for _ in range(4)]
         for link in (*others, early):
-            told = report(job, link.url)
-            assert told
-            job.take_in(link.id, told)
-        job.commit()
+            tell(job, link)
+        commit()
     found = why(run, store, early.url.removeprefix(SITE))
     assert sum(found["parts"].values()) == pytest.approx(found["link"]["score"], abs=1e-6)
 
 
 def test_why_another_page_still_waits(run: Run, store: str) -> None:
-    waiting = run(
-        *("-a", f"store={store}", "--format", "jsonl"),
-        *("--sort", "score", "--status", "waiting"),
-    ).lines()
+    waiting = rows_of(run, store, "--sort", "score", "--status", "waiting")
     last = waiting[-1]
     told = why(run, store, last["url"].removeprefix(SITE))
     assert told["ahead"] == len(waiting) - 1
@@ -419,81 +358,69 @@ def test_why_a_link_led_to_no_page(run: Run, store: str, path: str, outcome: str
     assert [page["place"] for page in told["after"]][:1] in ([before + 1], [])
 
 
-def test_links_that_rules_and_blocks_hold_are_listed_as_held(run: Run, ruled_store: str) -> None:
-    options = ("-a", f"store={ruled_store}", "--format", "jsonl", "--status")
-    held, waiting = run(*options, "held"), run(*options, "waiting")
+def test_links_that_rules_and_blocks_hold_are_listed_as_held(run, ruled_store):
+    store, _ = ruled_store
+    held, waiting = (rows_of(run, store, "--status", status) for status in ("held", "waiting"))
     assert paths(held) == ["/sold.htm", "/never.htm"]
-    assert {row["state"] for row in held.lines()} == {"held"}
+    assert {row["state"] for row in held} == {"held"}
     assert paths(waiting) == ["/bought.htm", "/bar.htm", "/first.htm", "/plain.htm"]
 
 
 LEFT = "links=related leaves it waiting, as it is in a block of kind advertisement, and in none"
 
 
-STANDING = [
-    ("/sold.htm", [f"it waits, and is not fetched: {LEFT} better"]),
-    (
-        "/never.htm",
-        [f"it waits, and is not fetched: the rule {SITE}/never* (rules.txt, line 2) says never"],
-    ),
-    ("/plain.htm", ["it waits; 2 links stand before it"]),
-    (
-        "/bar.htm",
-        [
-            "it waits; 3 links stand before it",
-            "links=related puts it behind others of equal score: it is in a block of kind"
-            " navigation, and in none better",
-        ],
-    ),
-    (
-        "/first.htm",
-        [
-            "it waits; 0 links stand before it",
-            "the rule re:/(first|hold) (rules.txt, line 4) puts it before links without a rule,"
-            " weight 9",
-        ],
-    ),
-    (
-        "/bought.htm",
-        [
-            "it waits; 1 links stand before it",
-            f"the rule {SITE}/bought.* (rules.txt, line 3) puts it before links without a rule,"
-            " weight 1",
-            f"only that rule lets it be fetched: {LEFT} better",
-        ],
-    ),
-]
+RULE = "it before links without a rule, weight"
+STANDING = {
+    "/sold.htm": [f"it waits, and is not fetched: {LEFT} better"],
+    "/never.htm": [
+        f"it waits, and is not fetched: the rule {SITE}/never* (rules.txt, line 2) says never"
+    ],
+    "/plain.htm": ["it waits; 2 links stand before it"],
+    "/bar.htm": [
+        "it waits; 3 links stand before it",
+        "links=related puts it behind others of equal score: it is in a block of kind navigation,"
+        " and in none better",
+    ],
+    "/first.htm": [
+        "it waits; 0 links stand before it",
+        f"the rule re:/(first|hold) (rules.txt, line 4) puts {RULE} 9",
+    ],
+    "/bought.htm": [
+        "it waits; 1 links stand before it",
+        f"the rule {SITE}/bought.* (rules.txt, line 3) puts {RULE} 1",
+        f"only that rule lets it be fetched: {LEFT} better",
+    ],
+}
 
 
-def test_why_tells_what_rules_and_blocks_did_to_the_place_of_a_link(run, ruled_store, ruled_folder):
-    for path, told in STANDING:
-        found = why(run, ruled_store, path)
-        sentences = [found["outcome"], *found["standing"]]
-        assert [one.replace(f"{ruled_folder}/", "") for one in sentences] == told
-    place = f"{ruled_folder}/rules.txt, line 4"
+def test_why_tells_what_rules_and_blocks_did_to_the_place_of_a_link(run, ruled_store):
+    store, folder = ruled_store
+    found = {path: why(run, store, path) for path in STANDING}
+    for path, sentences in STANDING.items():
+        said = [found[path]["outcome"], *found[path]["standing"]]
+        assert [one.replace(f"{folder}/", "") for one in said] == sentences
+    place = f"{folder}/rules.txt, line 4"
     rule = {"pattern": "re:/(first|hold)", "weight": 9, "topic": "", "place": place}
-    assert why(run, ruled_store, "/first.htm")["rule"] == rule
-    assert why(run, ruled_store, "/plain.htm")["rule"] is None
-    said = run("why", f"{SITE}/first.htm", "-a", f"store={ruled_store}").out
+    assert found["/first.htm"]["rule"] == rule
+    assert found["/plain.htm"]["rule"] is None
+    said = run("why", f"{SITE}/first.htm", "-a", f"store={store}").out
     assert "The rule re:/(first|hold)" in said
-    assert [one["url"] for one in why(run, ruled_store, "/bar.htm")["first"]] == [
+    assert [one["url"] for one in found["/bar.htm"]["first"]] == [
         f"{SITE}/{name}.htm" for name in ("first", "bought", "plain")
     ]
 
 
 def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(run, tmp_path):
     store = f"sqlite:///{tmp_path}/crawl.db"
-    job = make_job(ruled(store, tmp_path), settings(), None)
-    assert isinstance(job, CrawlJob)
-    with closing(job):
+    with working_on(ruled(store, tmp_path)) as (job, commit):
         numbers = [number for number, _ in job.frontier.add([NewLink(f"{SITE}/hold.htm")])]
         assert job.frontier.held() == numbers
         job.frontier.apply(LinkScores(numbers, [HELD], [0.0]))
-        job.commit()
-    told = why(run, store, "/hold.htm")
-    assert told["standing"][1] == "only that rule lets it be fetched: the algorithm holds it"
-    assert (told["ahead"], told["parts"]) == (0, {})
-    assert told["parts_note"] == "it has none as long as the algorithm holds it"
+        commit()
+    found = why(run, store, "/hold.htm")
+    assert found["standing"][1] == "only that rule lets it be fetched: the algorithm holds it"
+    assert (found["ahead"], found["parts"]) == (0, {})
+    assert found["parts_note"] == "it has none as long as the algorithm holds it"
 
 
 @each(
@@ -513,7 +440,8 @@ def test_an_unknown_address_is_told_with_what_is_like_it(run, alone, url, told):
 
 def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/crawl.db"
-    make_job(arguments(store, "breadth"), settings(), None).close()
+    with working_on(arguments(store, "breadth")):
+        pass
     told = why(run, store, "/")
     assert (told["parts"], told["outcome"]) == ({}, "it waits; 0 links stand before it")
     assert told["parts_note"] == "breadth does not add its scores up from parts"
@@ -547,8 +475,8 @@ def test_without_its_topic_a_crawl_is_listed_all_the_same(run: Run, tmp_path: Pa
     store = f"sqlite:///{tmp_path}/crawl.db"
     topic = tmp_path / "own.txt"
     topic.write_text("lens\noptics\n", encoding="utf-8")
-    args = FocusedParams(topic=str(topic), seeds=f"{SITE}/", store=store, archive="none")
-    make_job(args, settings(), None).close()
+    with working_on(arguments(store, keywords="", topic=str(topic))):
+        pass
     topic.unlink()
     said = run("-a", f"store={store}", "--format", "jsonl")
     assert (said.code, said.lines()[0]["content_score"]) == (0, None)

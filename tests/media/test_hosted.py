@@ -105,7 +105,7 @@ def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk,
         "talks": "",
     }
     desk.found(map(watch, reasons))
-    run = desk.collect("hosted=8MB", MMCRAWL_YTDLP=program, DOWNLOAD_TIMEOUT="5")
+    run = desk.collect("hosted=8MB", MMCRAWL_YTDLP=program, DOWNLOAD_TIMEOUT="2")
     assert run.code == 0, run.err
     records = {url.partition("v=")[2].rstrip("0"): each for url, each in desk.records().items()}
     assert {name: record.reason for name, record in records.items()} == reasons
