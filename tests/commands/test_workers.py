@@ -84,7 +84,20 @@ def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str):
     second.close()
 
 
-def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
+class Hurrying:
+    """A clock that is ahead as soon as somebody wants to wait."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store, monkeypatch):
+    monkeypatch.setattr(module, "time", Hurrying())
     shared = begin(store, "optics")
     tell(shared, beat=75)
     said = run("-a", f"store={store}")
