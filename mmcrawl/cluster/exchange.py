@@ -46,24 +46,31 @@ _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 _MESSAGES_AT_ONCE = 200  # that are read at once; the others come next time
 
 
+@dataclass(slots=True)
+class PartitionReport:
+    """The changes in a partition of a worker."""
+
+    epoch: int  # in which it was taken over
+    rows: bytes  # that changed
+    state: Mapping[str, Any]  # new fields of its lease
+    taken_in: Sequence[str]  # messages that are in the rows
+    given: bool  # another worker may have it: nothing is in progress
+    copy: tuple[sqlite3.Connection, Iterable[bytes]] | None = None  # a snapshot, if that is due
+
+
 @dataclass(slots=True, kw_only=True)
 class Report:
     """The changes in the partitions of a worker."""
 
     since: float  # when the first of it happened, by the monotonic clock
-    partitions: dict[int, int] = field(default_factory=dict)  # taken over, with their epochs
-    rows: dict[int, bytes] = field(default_factory=dict)  # that changed, by partition
-    states: dict[int, dict[str, Any]] = field(default_factory=dict)  # new ones, for leases
+    partitions: dict[int, PartitionReport] = field(default_factory=dict)  # that are its own
     messages: list[tuple[int, bytes]] = field(default_factory=list)  # for other partitions
     media: list[MediaPageRecord] = field(default_factory=list)  # these: see `SharedStore.publish`
     near: list[NearMiss] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
-    taken_in: Collection[str] = ()  # messages that are in the rows
-    given: frozenset[int] = frozenset()  # another worker may have these: nothing is in progress
-    giving: int = 0  # how many more are to be given, once nothing is in progress there
+    is_giving: bool = False  # partitions are given, or are to be once nothing is in progress there
     faults: dict[int, str] = field(default_factory=dict)  # why partitions cannot be read
     unread: dict[str, str] = field(default_factory=dict)  # why messages cannot be read
-    copies: dict[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
     learnt: Learnt | None = None  # what the worker learnt, if that is to be told
     wants: dict[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
     spare: dict[int, int] = field(default_factory=dict)
@@ -238,33 +245,21 @@ class Exchange:
             self.leases.make({partition for partition, _ in report.messages})
             self._send(report.messages)
         self.documents.publish(report.media, report.near, report.dropped)
-        partitions = {
-            partition
-            for partition, epoch in report.partitions.items()
-            if _has(own, partition, epoch)
-        }
-        rows = {
-            own[partition]: data
-            for partition, data in report.rows.items()
-            if partition in partitions
-        }
-        wanted = {one.partition: one for one in (self._logs.append(rows) if rows else ())}
-        received = {*map(partition_in, report.taken_in)}
-        for partition in partitions & {*report.states, *received, *report.given}:
-            owner = "" if partition in report.given else self.name
-            lease, state = wanted.get(partition, own[partition]), report.states.get(partition, {})
-            wanted[partition] = replace(lease, owner=owner, **state)
+        told = {p: one for p, one in report.partitions.items() if _has(own, p, one.epoch)}
+        rows = {own[partition]: one.rows for partition, one in told.items() if one.rows}
+        wanted = {lease.partition: lease for lease in self._logs.append(rows)}
+        for partition, one in told.items():
+            if one.state or one.taken_in or one.given:
+                lease, owner = wanted.get(partition, own[partition]), "" if one.given else self.name
+                wanted[partition] = replace(lease, owner=owner, **one.state)
         news.lost |= self._change([*wanted.values()])
-        counted = partitions - news.lost
-        written = [name for name in report.taken_in if partition_in(name) in counted]
-        self.documents.delete("message", written)
-        for partition, (db, chunks) in report.copies.items():
-            with closing(db):
-                if partition in counted and partition in own:
-                    lost = self._change([self._logs.append_snapshot(own[partition], chunks)])
-                    news.lost |= lost
-                    if not lost:
-                        self._logs.shorten(own[partition])
+        counted = told.keys() - news.lost
+        self.documents.delete("message", [n for p in counted for n in told[p].taken_in])
+        for partition, one in report.partitions.items():
+            if one.copy is not None:
+                with closing(one.copy[0]):
+                    if partition in counted and partition in own:
+                        news.lost |= self._shorten(own[partition], one.copy[1])
         for name, why in report.unread.items():
             self.documents.quarantine("message", name, why)
         for partition, why in report.faults.items():
@@ -273,7 +268,9 @@ class Exchange:
         if report.learnt is not None:
             self._learnt.publish(report.learnt)
         news.copy = {
-            one.partition for one in own.values() if one.log > max(_SMALLEST_LOG, one.size // 2)
+            lease.partition
+            for lease in own.values()
+            if lease.log > max(_SMALLEST_LOG, lease.size // 2)
         }
 
     def _send(self, messages: Iterable[tuple[int, bytes]]) -> None:
@@ -283,6 +280,13 @@ class Exchange:
             for partition, data in messages
         )
         self.documents.insert("message", dict(rows))
+
+    def _shorten(self, lease: Lease, chunks: Iterable[bytes]) -> set[int]:
+        """Write a snapshot, and remove the log before it; return the partition if it is lost."""
+        lost = self._change([self._logs.append_snapshot(lease, chunks)])
+        if not lost:
+            self._logs.shorten(self.leases.own[lease.partition])
+        return lost
 
     def _change(self, wanted: Sequence[Lease]) -> set[int]:
         lost = self.leases.change(wanted) if wanted else set()
@@ -348,7 +352,7 @@ class Exchange:
             has = sum(one.owner == self.name and one.partition in self.leases.own for one in some)
             more = members.share(some) - has
             wanted += members.first(some, more)
-            if some is busy and not (report.giving or report.given):
+            if some is busy and not report.is_giving:
                 news.give = surplus(has, has + more)
         # A lease that names this worker, but is not its own, was taken and the answer was lost.
         wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]

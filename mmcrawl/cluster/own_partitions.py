@@ -12,17 +12,16 @@ import sqlite3
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from mmcrawl.cluster.changes import Changes
-from mmcrawl.cluster.exchange import Report
+from mmcrawl.cluster.exchange import PartitionReport, Report
 from mmcrawl.cluster.leases import Stored
 from mmcrawl.cluster.partition import (
     PageElsewhere,
@@ -99,7 +98,6 @@ class OwnPartitions:
         self._changed: set[int] = set()  # partitions, since their best link was looked for
         self._dirty: set[int] = set()  # partitions, since the last report
         self._since = inf
-        self._taken_in: list[str] = []
         self._settled: dict[int, int] = {}  # of a partition that is being taken over
 
     def close(self) -> None:
@@ -179,7 +177,6 @@ class OwnPartitions:
         self._best.pop(partition, None)
         for some in (self._changed, self._dirty, self.giving):
             some.discard(partition)
-        self._taken_in = [name for name in self._taken_in if partition_in(name) != partition]
         self._changes.remove(partition)
 
     def choose(self, count: int) -> None:
@@ -272,11 +269,11 @@ class OwnPartitions:
         if partition in self.jobs:
             self.note(partition)
             self.jobs[partition].receive(message)
-            self._taken_in.append(name)
+            self.jobs[partition].taken_in.append(name)
 
     # -- reports --------------------------------------------------------------------------------
 
-    def report(self, copy: Iterable[int], *, left_alone: bool) -> Report:
+    def report(self, copy: Container[int], *, left_alone: bool) -> Report:
         """Return what has happened since this was called last.
 
         Args:
@@ -284,7 +281,6 @@ class OwnPartitions:
             left_alone: whether all that waits is of hosts that need not be asked soon.
         """
         report = Report(since=min(self._since, self._clock()), under_way=self.under_way)
-        report.partitions = {partition: job.epoch for partition, job in self.jobs.items()}
         for partition in sorted(self._dirty & self.jobs.keys()):
             job = self.jobs[partition]
             job.commit()
@@ -299,36 +295,30 @@ class OwnPartitions:
             (partition, encode_message((page, tuple(pages[page])) for page in pages))
             for partition, pages in self._outbox.items()
         ]
-        report.taken_in = self._taken_in
-        taken = self._changes.take()
-        report.rows = {
-            partition: rows.encode() for partition, rows in taken.items() if partition in self.jobs
-        }
-        report.states = dict(self._states(left_alone=left_alone))
+        rows = self._changes.take()
+        for partition, job in self.jobs.items():
+            standing = job.standing(left_alone=left_alone)
+            is_new = partition in self._dirty or standing != job.told
+            job.told = standing
+            report.partitions[partition] = told = PartitionReport(
+                job.epoch,
+                rows=rows[partition].encode() if partition in rows else b"",
+                state=job.state(self.contents) if is_new else {},
+                taken_in=job.taken_in,
+                given=partition in self.giving and not job.under_way,
+            )
+            job.taken_in = []
+            if partition in copy and not told.given:
+                told.copy = self._copied(partition)
         if self._rules.max_pages:
             self._ask_for_budget(report)
-        report.given = frozenset(
-            partition for partition in self.giving if not self.jobs[partition].under_way
-        )
-        report.giving = len(self.giving - report.given)
-        report.copies = {
-            partition: self._copied(partition)
-            for partition in copy
-            if partition in self.jobs.keys() - report.given
-        }
-        self._taken_in, self._outbox, self._since = [], {}, inf
+        report.is_giving = bool(self.giving)
+        for partition, told in report.partitions.items():
+            if told.given:
+                self.forget(partition)
+        self._outbox, self._since = {}, inf
         self._dirty.clear()
-        for partition in report.given:
-            self.forget(partition)
         return report
-
-    def _states(self, *, left_alone: bool) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield partitions that stand elsewhere than when they were reported last."""
-        for partition, job in self.jobs.items():
-            told = job.standing(left_alone=left_alone)
-            if partition in self._dirty or told != job.told:
-                job.told = told
-                yield partition, job.state(self.contents)
 
     def _ask_for_budget(self, report: Report) -> None:
         """Report what partitions have used that need more, and what others need at most."""

@@ -72,6 +72,7 @@ class PartitionJob(CrawlJob):
         under_way: links that are being fetched.
         granted: pages that may be fetched in all, if the crawl has a budget.
         near: pages with media a little below the threshold, until they are published.
+        taken_in: messages that were processed, until that is written.
         told: how many links are busy and left alone, as the lease says.
         reported: where it stands, as of the last report; None before the first one.
     """
@@ -85,6 +86,7 @@ class PartitionJob(CrawlJob):
         self.epoch, self.granted, self.rests_until = 0, 0, -inf
         self.under_way: set[int] = set()
         self.near: list[NearMiss] = []
+        self.taken_in: list[str] = []
         self.told = (0, 0)
         self.reported: Totals | None = None
         if link_model is not None:

@@ -30,12 +30,13 @@ def database(server_uri):
 
 
 @pytest.fixture
-def web():
+def web(request):
     """Return a web that is crawled in seconds, by workers as slow as `web.delay` makes them."""
     from .real_workers import Web
 
-    with Web(8, 40) as made:
-        yield made
+    made = Web(*getattr(request, "param", (8, 40)))
+    yield made
+    made.close()
 
 
 def _gang(web, uri, folder):
@@ -60,17 +61,3 @@ def file_gang(web, file_uri, tmp_path):
 @pytest.fixture
 def server_gang(web, server_uri, tmp_path):
     yield from _gang(web, server_uri, tmp_path)
-
-
-@pytest.fixture
-def observe():
-    """Return what looks at the crawl of a gang."""
-    made = []
-
-    def observe(gang):
-        made.append(gang.observer())
-        return made[-1]
-
-    yield observe
-    for observer in made:
-        observer.shared.close()

@@ -40,7 +40,6 @@ class MemoryDocuments(DocumentsInMemory):
     Attributes:
         before: called before each operation with its name and that of the table; may raise.
         again: asked after each write of a document, likewise, whether its answer was lost.
-        inserted: called with table, key and document before one is inserted.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -48,12 +47,10 @@ class MemoryDocuments(DocumentsInMemory):
         self._tables = tables
         self.before: Callable[[str, str], object] = lambda operation, table: None
         self.again: Callable[[str, str], bool] = lambda operation, table: False
-        self.inserted: Callable[[str, str, Document], object] = lambda table, key, document: None
 
     def get(self, table: str, keys: Collection[str]) -> dict[str, Document]:
         self.before("get", table)
-        there = self._there(table)
-        return {key: dict(there[key]) for key in keys if key in there}
+        return super().get(table, keys)
 
     def range(self, table: str, *conditions: Any, **more: Any) -> Iterator[tuple[str, Document]]:
         self.before("range", table)
@@ -61,11 +58,10 @@ class MemoryDocuments(DocumentsInMemory):
 
     def insert_new(self, table: str, documents: Mapping[str, Document]) -> set[str]:
         self.before("insert", table)
-        return {
-            key
-            for key, document in documents.items()
-            if self._repeated("insert", table, partial(self._insert, table, key, document))
-        }
+        insert, taken = super().insert_new, set[str]()
+        for key, document in documents.items():
+            taken |= self._repeated("insert", table, partial(insert, table, {key: document}))
+        return taken
 
     def put(self, table: str, documents: Mapping[str, Document]) -> None:
         self.before("put", table)
@@ -80,11 +76,6 @@ class MemoryDocuments(DocumentsInMemory):
     def delete(self, table: str, *conditions: Any) -> int:
         self.before("delete", table)
         return self._repeated("delete", table, partial(super().delete, table, *conditions))
-
-    def _insert(self, table: str, key: str, document: Document) -> set[str]:
-        if key not in self._there(table):
-            self.inserted(table, key, document)
-        return super().insert_new(table, {key: document})
 
     def _repeated(self, operation: str, table: str, write: Callable[[], _R]) -> _R:
         """Write, once more each time that the answer is lost; return the last one."""
@@ -181,10 +172,22 @@ def _number(url: str) -> int:
 
 
 class Gang:
-    """Workers of one crawl, in this process."""
+    """Workers of one crawl, in this process.
 
-    def __init__(self, web: MadeWeb, rules: Rules, *, algo: str = "shark", seed: int = 0) -> None:
-        self.web, self.rules = web, rules
+    Args:
+        kind: of the workers.
+    """
+
+    def __init__(
+        self,
+        web: MadeWeb,
+        rules: Rules,
+        *,
+        algo: str = "shark",
+        seed: int = 0,
+        kind: Callable[[Any, str, SharedStore], Any] | None = None,
+    ) -> None:
+        self.web, self.rules, self._kind = web, rules, kind or Worker
         self.crawl = web.crawl(algo)
         self.tables: Tables = {}
         self.workers: dict[str, Worker] = {}
@@ -195,13 +198,11 @@ class Gang:
         memory_store(self.tables).begin({})
         self._names = itertools.count()
 
-    def join(self) -> Worker:
-        worker = self._made(f"w{next(self._names)}")
-        self.workers[worker.name] = worker
-        return worker
-
-    def _made(self, name: str) -> Worker:
-        return Worker(self, name, memory_store(self.tables))
+    def join(self, store: SharedStore | None = None) -> Any:
+        """Return another worker, of this store or of the one in RAM."""
+        name = f"w{next(self._names)}"
+        self.workers[name] = self._kind(self, name, store or memory_store(self.tables))
+        return self.workers[name]
 
     def pass_time(self, seconds: float = 0.25) -> None:
         """Let time pass, and every worker take its steps in some order."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import random
-import re
 import signal
 import subprocess
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any
 
 from mmcrawl.cluster import (
     CONTENTS,
     WORKER,
-    Heartbeat,
     Lease,
     Rows,
     Rules,
@@ -35,8 +31,11 @@ from mmcrawl.cluster.views import observing
 from mmcrawl.crawl import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.store import is_server, open_documents
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
+
+from .memory import MadeWeb
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
@@ -78,165 +77,86 @@ class Visit:
     allowed: float
 
 
-class Web:
-    """Pages on several hosts of this machine, all to be reached from the first, and their server.
+class Web(MadeWeb):
+    """Pages on several hosts of this machine, and their servers.
 
-    The pages of a host form a tree. Links to pages of other hosts cross it, every third page has a
-    film of its own, and half of these are about the topic. The last page has a host
-    of its own and can be held back, so that a crawl goes on for as long as a test wants.
+    The last page has a host of its own and can be held back, so that a crawl goes on for as long as
+    a test wants.
 
     Args:
         hosts: how many hosts there are.
         pages: how many pages each has.
-        delay: seconds an answer takes.
     """
 
-    def __init__(self, hosts: int, pages: int, *, delay: float = _FAST) -> None:
-        self.names = [f"127.0.0.{number}" for number in range(2, 2 + hosts)]
-        self.end = f"127.0.0.{2 + hosts}"
-        self.pages = pages
-        self.delay = self._usual_delay = delay
+    def __init__(self, hosts: int, pages: int) -> None:
+        super().__init__(hosts, pages)
+        names = [f"127.0.0.{number}" for number in range(2, 3 + hosts)]
+        self.delay = _FAST  # seconds an answer takes
         self.visits: list[Visit] = []
-        self.port = 0
-        self._loop = asyncio.new_event_loop()
-        self._held = asyncio.Event()
-        self._held.set()
-        self._open = asyncio.Event()
-        self._open.set()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
-        self._over = asyncio.Event()
-
-    def __enter__(self) -> Web:
-        self._thread.start()
-        assert self._ready.wait(HANG), "the page server did not start"
-        return self
-
-    def __exit__(self, *error: object) -> None:
+        self._counting, self._is_open, self._may_end = Lock(), Event(), Event()
+        self._servers = [Server(self._answer, name) for name in names]
+        *self.hosts, end = (server.origin.removeprefix("http://") for server in self._servers)
+        self.last = f"http://{end}/last.htm"
         self.release()
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(HANG)
 
-    # -- what is there --------------------------------------------------------------------------
-
-    @property
-    def seeds(self) -> str:
-        """The roots of all hosts: a crawl keeps to the hosts of its seeds."""
-        roots = [f"http://{name}:{self.port}/p/0.htm" for name in self.names]
-        return ",".join([*roots, self.last])
+    def close(self) -> None:
+        self.release()
+        for server in self._servers:
+            server.close()
 
     @property
-    def last(self) -> str:
-        """The page that can be held back."""
-        return f"http://{self.end}:{self.port}/last.htm"
+    def seeds(self) -> list[str]:
+        return [*super().seeds, self.last]
 
+    @property
     def urls(self) -> set[str]:
-        """Return the addresses of all pages."""
-        return {
-            f"http://{name}:{self.port}/p/{number}.htm"
-            for name in self.names
-            for number in range(self.pages)
-        } | {self.last}
+        return super().urls | {self.last}
 
-    def fetched(self) -> Counter[str]:
-        """Return how many times each page was answered."""
-        return Counter(visit.url for visit in self.visits if visit.url.endswith(".htm"))
+    def body(self, url: str) -> bytes:
+        is_last = url == self.last
+        return b"<title>The end of optics</title><p>A lens." if is_last else super().body(url)
 
-    def films_on_topic(self) -> set[str]:
-        """Return the addresses of the pages that a crawl for optics must find."""
-        wanted = range(3, self.pages, 6)
-        return {f"http://{name}:{self.port}/p/{n}.htm" for name in self.names for n in wanted}
-
-    def oddities(self) -> dict[str, int]:
+    def again(self) -> dict[str, int]:
         """Return the pages that were not fetched just once, and how many times they were."""
-        fetched = self.fetched()
-        return {url: fetched[url] for url in self.urls() | set(fetched) if fetched[url] != 1}
+        return {url: self.fetched[url] for url in self.urls if self.fetched[url] != 1}
 
     def forget(self) -> None:
         """Forget who was there."""
-        self.visits = []
+        self.visits.clear()
+        self.fetched.clear()
 
     def slow_down(self, seconds: float = _SLOW) -> None:
         """Take a while for every answer, and do not answer requests for the last page."""
         self.delay = seconds
-        self._loop.call_soon_threadsafe(self._held.clear)
+        self._may_end.clear()
 
     def shut(self) -> None:
         """Answer nobody until `open`."""
-        self._loop.call_soon_threadsafe(self._open.clear)
+        self._is_open.clear()
 
     def open(self) -> None:
         """Answer those that wait, and all others."""
-        self._loop.call_soon_threadsafe(self._open.set)
+        self._is_open.set()
 
     def release(self) -> None:
         """Answer fast again, also requests for the last page."""
-        self.open()
-        self.delay = self._usual_delay
-        self._loop.call_soon_threadsafe(self._held.set)
+        self.delay = _FAST
+        self._may_end.set()
+        self._is_open.set()
 
-    def body(self, host: str, path: str) -> bytes | None:
-        """Return a page, None if there is none."""
-        match = re.fullmatch(r"/p/(\d+)\.htm", path)
-        if path == "/last.htm":
-            return b"<title>The end of optics</title><p>A lens."
-        if match is None or int(match[1]) >= self.pages:
-            return None
-        number, place = int(match[1]), self.names.index(host)
-        rng = random.Random(f"{place} {number}")
-        links = [(host, child) for child in (2 * number + 1, 2 * number + 2) if child < self.pages]
-        links += [(rng.choice(self.names), rng.randrange(self.pages)) for _ in range(4)]
-        if number == 0:
-            links.append((self.names[(place + 1) % len(self.names)], 0))
-        lines = [f'<p><a href="http://{h}:{self.port}/p/{n}.htm">optics {n}</a>' for h, n in links]
-        topic = "optics: the lens" if number % 2 else "news"
-        if number % 3 == 0:
-            lines.append(f'<p><a href="/film/{place}-{number}.mp4">a film: {topic}</a>')
-        return f"<title>{topic} {place} {number}</title><p>{topic}{''.join(lines)}".encode()
-
-    # -- the server -----------------------------------------------------------------------------
-
-    async def _run(self) -> None:
-        servers = [await asyncio.start_server(self._talk, self.names[0], 0)]
-        self.port = servers[0].sockets[0].getsockname()[1]
-        servers += [
-            await asyncio.start_server(self._talk, n, self.port)
-            for n in (*self.names[1:], self.end)
-        ]
-        self._ready.set()
-        await self._over.wait()
-        for server in servers:
-            server.close()
-
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        host = writer.get_extra_info("sockname")[0]
-        with suppress(OSError, asyncio.IncompleteReadError):
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                began = time.monotonic()
-                path = head.split(b" ", 2)[1].decode()
-                answer = await self._answer(host, path)
-                ended = time.monotonic()
-                writer.write(answer)
-                await writer.drain()
-                url = f"http://{host}:{self.port}{path}"
-                told = re.search(rb"(?i)\nallowed: ([\d.]+)", head)
-                allowed = float(told[1]) if told else began
-                self.visits.append(Visit(url, host, began, ended, allowed))
-        writer.close()
-
-    async def _answer(self, host: str, path: str) -> bytes:
-        await self._open.wait()
-        await asyncio.sleep(self.delay)
-        body = self.body(host, path)
-        if path == "/last.htm":
-            await self._held.wait()
-        status = b"404 Not Found" if body is None else b"200 OK"
-        body = body or b""
-        length = str(len(body)).encode()
-        return (
-            b"HTTP/1.1 " + status + b"\r\nContent-Type: text/html\r\nContent-Length: " + length
-        ) + (b"\r\n\r\n" + body)
+    def _answer(self, request: Request) -> None:
+        began, url = time.monotonic(), f"http://{request.headers['Host']}{request.path}"
+        self._is_open.wait()
+        time.sleep(self.delay)
+        if url == self.last:
+            self._may_end.wait()
+        ended, is_page = time.monotonic(), url in self.urls
+        request.send(Answer(self.body(url)) if is_page else Answer(status=404))
+        allowed = float(request.headers.get("Allowed", began))
+        self.visits.append(Visit(url, url.split("/")[2], began, ended, allowed))
+        if is_page:
+            with self._counting:
+                self.fetched[url] += 1
 
 
 @dataclass
@@ -291,6 +211,7 @@ class Gang:
         self.uri = uri
         self.folder = folder
         self.workers: list[Worker] = []
+        self._observers: list[Observer] = []
         if is_server(uri):  # mongo-java-server may lose a collection that several make at once
             open_documents(CONTENTS, uri, None).close()
 
@@ -304,7 +225,7 @@ class Gang:
         common = {
             "algo": "urlrule",
             "keywords": "optics, lens",
-            "seeds": self.web.seeds,
+            "seeds": ",".join(self.web.seeds),
             "store": uri or self.uri,
             "job": JOB,
             "archive": "none",
@@ -338,7 +259,8 @@ class Gang:
     def observer(self) -> Observer:
         """Return one that looks at the crawl, once that has begun."""
         wait_until(self._has_begun, "the crawl to begin")
-        return Observer(open_shared_store(self.uri, job=JOB, arguments=None))
+        self._observers.append(Observer(open_shared_store(self.uri, job=JOB, arguments=None)))
+        return self._observers[-1]
 
     def _has_begun(self) -> bool:
         with suppress(StoreError), observing.Observer(self.uri) as observer:
@@ -347,7 +269,7 @@ class Gang:
 
     def all_but_last(self) -> bool:
         """Tell whether every page of the web but the last was fetched."""
-        return set(self.web.fetched()) >= self.web.urls() - {self.web.last}
+        return self.web.fetched.keys() >= self.web.urls - {self.web.last}
 
     def finish(self, observer: Observer) -> list[str]:
         """Let a crawl come to its end once all but the last page is in its log; return what its
@@ -355,7 +277,7 @@ class Gang:
         self.web.delay = min(self.web.delay, _FAST)
         wait_until(self.all_but_last, "all pages but the last to be fetched")
         wait_until(
-            lambda: len(observer.known()) >= len(self.web.urls()) - 1,
+            lambda: len(observer.known()) >= len(self.web.urls) - 1,
             "all pages but the last to be in the log",
         )
         self.web.release()
@@ -363,6 +285,8 @@ class Gang:
 
     def end(self) -> None:
         """End whoever is still there, for good."""
+        for observer in self._observers:
+            observer.shared.close()
         for worker in self.workers:
             if worker.process.poll() is None:
                 worker.signal(signal.SIGKILL)
@@ -380,9 +304,10 @@ class Observer:
     shared: SharedStore
     upsets: list[tuple[float, set[str]]] = field(default_factory=list)
 
-    def heartbeats(self) -> dict[str, Heartbeat]:
-        """Return the last heartbeats of the workers that have not left, by name."""
-        return heartbeats_of(self.shared.all("worker"))
+    def crawled(self) -> Counter[str]:
+        """Return how many pages each worker that has not left crawled."""
+        heartbeats = heartbeats_of(self.shared.all("worker"))
+        return Counter({name: one.crawled for name, one in heartbeats.items()})
 
     def leases(self) -> dict[int, Lease]:
         """Return the leases of the partitions."""
@@ -392,35 +317,19 @@ class Observer:
         """Return how many partitions each worker owns."""
         return Counter(lease.owner for lease in self.leases().values())
 
-    def records(self) -> Iterator[tuple[str, int, Rows]]:
-        """Yield who wrote each record of the logs that counts, its partition and what it holds."""
-        found = {}
-        rows, leases = self.shared.all("log"), self.leases()
-        for name, row in rows.items():
-            partition, number = map(int, name.split("/")[:2])
-            if number < leases[partition].next:
-                found[partition, number] = row
-        for (partition, _), row in found.items():
-            yield row["owner"], partition, Rows.decode(row["bytes"])
-
-    def pages(self) -> Counter[str]:
-        """Return how many pages each worker told of."""
-        told: Counter[str] = Counter()
-        for owner, _, rows in self.records():
-            told[owner] += len(rows.put.get("page", ()))
-        return told
-
     def known(self) -> set[str]:
         """Return the addresses of the pages that count: each in the log of its own partition.
 
         Others have it as the source of a link, and may have been told of it before that.
         """
-        return {
-            row[1]
-            for _, partition, rows in self.records()
-            for row in rows.put.get("page", ())
-            if RULES.partition_of(row[1]) == partition
-        }
+        known = set[str]()
+        records, leases = self.shared.all("log"), self.leases()
+        for name, record in records.items():  # of one number the last epoch counts
+            partition, number = map(int, name.split("/")[:2])
+            if number < leases[partition].next:
+                pages = Rows.decode(record["bytes"]).put.get("page", ())
+                known |= {row[1] for row in pages if RULES.partition_of(row[1]) == partition}
+        return known
 
     def upset(self) -> None:
         """Note that a worker has been killed or held up: what it had not told is fetched again.
@@ -433,7 +342,7 @@ class Observer:
     def too_often(self, web: Web) -> dict[str, int]:
         """Return the pages that were fetched more often than workers were killed meanwhile."""
         more = {}
-        for url, count in web.fetched().items():
+        for url, count in web.fetched.items():
             first = min(visit.began for visit in web.visits if visit.url == url)
             lost = sum(first < at and url not in known for at, known in self.upsets)
             if count > 1 + lost:

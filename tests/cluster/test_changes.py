@@ -5,13 +5,11 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-import zstandard
 
 from mmcrawl.cluster import Changes, Rows
 from mmcrawl.cluster import changes as module
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import JOB_SHIFT, InterLink, Ranking, open_store
-from tests.tables import each
 
 NAMES = [table.name for table in module._TABLES]
 LEFT_BEHIND = {"job", "note"}  # a partition notes nothing there that others need
@@ -137,21 +135,6 @@ def test_a_partition_is_removed_wholly_and_no_other(store, table):
     assert changes.take() == {}
     keys = [row[0] for row in store.db.execute(f"SELECT {table.key[0]} FROM {table.name}")]
     assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
-
-
-@each(
-    "data",
-    [
-        b"",
-        b"x",
-        zstandard.compress(b"x"),
-        Rows({"film": [[1]]}, {}).encode(),
-        Rows({"host": [[1, 2, "x"]]}).encode()[:-2],
-    ],
-)
-def test_what_is_no_rows_is_refused(data):
-    with pytest.raises(ValueError, match=r".+"):
-        Rows.decode(data)
 
 
 @pytest.mark.parametrize("row", [[1], [1, 2, "x", 4], "x", [1, 2, {}]])

@@ -8,7 +8,7 @@ from mmcrawl.cluster import Rules, leases_of, open_shared_store
 from mmcrawl.errors import StoreError
 from tests.tables import each
 
-from .memory import JOB, Gang, MadeWeb, Worker
+from .memory import JOB, Gang, MadeWeb
 from .trouble import TroubledGang
 
 LEASE = 4.0
@@ -178,22 +178,11 @@ def test_what_waits_is_not_forgotten_where_its_owner_dies_at_rest():
     gang.finish()
 
 
-class FileGang(Gang):
-    """Workers that share a file."""
-
-    def __init__(self, web: MadeWeb, rules: Rules, uri: str) -> None:
-        super().__init__(web, rules)
-        self.uri = uri
-
-    def _made(self, name: str) -> Worker:
-        return Worker(self, name, open_shared_store(self.uri, job=JOB, arguments={}))
-
-
 @pytest.mark.parametrize("room", [0, 6])
 def test_a_full_disk_loses_nothing(file_uri, room):
     """Whatever cannot be written any more: the same command goes on once there is room."""
-    gang = FileGang(MadeWeb(3, 60), Rules(partitions=4, lease=LEASE, rest=0.0), file_uri)
-    worker = gang.join()
+    gang = Gang(MadeWeb(3, 60), Rules(partitions=4, lease=LEASE, rest=0.0))
+    worker = gang.join(open_shared_store(file_uri, job=JOB, arguments={}))
     while len(gang.web.fetched) < 20:
         gang.pass_time()
     db = worker.documents._db
@@ -202,7 +191,7 @@ def test_a_full_disk_loses_nothing(file_uri, room):
     with pytest.raises(StoreError, match=r"disk is full.*make room"):
         gang.run()
     worker.die()
-    again = gang.join()
+    again = gang.join(open_shared_store(file_uri, job=JOB, arguments={}))
     assert gang.run() == "finished"
     assert gang.web.fetched.keys() == gang.web.urls
     leases = leases_of(open_shared_store(file_uri, job=JOB, arguments=None).all("lease"))

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mmcrawl.cluster import Learnt, LearntStore, Rules
-from mmcrawl.frontier import PatternRecord
-from tests.tables import each
 
 from .memory import Gang, MadeWeb, memory_store
-
-COUNTS = st.integers(0, 1 << 40)
-PATTERNS = st.builds(PatternRecord, st.text(), st.text(), COUNTS, COUNTS, COUNTS)
-
-
-@given(
-    pages=COUNTS,
-    words=st.dictionaries(st.text(), COUNTS),
-    largest=st.lists(st.floats(0, 9), max_size=3).map(tuple),
-    learnt_links=st.lists(st.tuples(st.integers(0, 1_023), COUNTS), max_size=3).map(tuple),
-    merged=st.lists(st.text(), max_size=2).map(tuple),
-    patterns=st.lists(PATTERNS, max_size=2).map(tuple),
-)
-def test_it_is_read_as_it_was_told(*, pages, words, largest, learnt_links, merged, patterns):
-    learnt = Learnt(pages, words, largest, b"", learnt_links, merged, patterns)
-    assert Learnt.decode(learnt.encode()) == learnt
-
-
-@each("data", [b"", b"x", Learnt(3).encode()[:-3], Learnt(3, link_model=b"x").encode()])
-def test_what_nobody_told_is_refused(data):
-    with pytest.raises(ValueError, match=r".+"):
-        Learnt.decode(data)
 
 
 @pytest.fixture

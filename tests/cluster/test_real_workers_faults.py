@@ -49,30 +49,30 @@ def is_locked(uri: str) -> bool:
 
 def check_end(web: Web, gang: Gang, observer: Observer) -> None:
     """Check what must hold at the end of a crawl, whatever befell it."""
-    assert set(web.fetched()) == web.urls()
+    assert web.fetched.keys() == web.urls
     assert observer.too_often(web) == {}
     media = observer.media()
     assert len(media) == len(set(media)) == observer.totals.media_pages
-    assert set(media) == web.films_on_topic()
+    assert set(media) == web.media
     job = observer.shared.refresh_job()
     assert (job.finished_at is not None, job.reason) == (True, "finished")
-    assert observer.totals.pages == len(web.urls())
+    assert observer.totals.pages == len(web.urls)
     for worker in gang.workers:
         assert worker.is_killed or ALL in worker.said
         assert "Traceback" not in worker.said
 
 
-def test_kills_lose_nothing(web, gang, observe):
+def test_kills_lose_nothing(web, gang):
     chance = random.Random(20)
     web.slow_down()
     for _ in range(4):
         gang.start()
-    observer = observe(gang)
-    wait_until(lambda: len(observer.heartbeats()) >= 4, "four workers to join")
+    observer = gang.observer()
+    wait_until(lambda: len(observer.crawled()) >= 4, "four workers to join")
     web.delay = 0.1
     for number in range(KILLS):
-        goal = min((number + 1) * len(web.urls()) // (KILLS + 1), len(web.urls()) - 1)
-        wait_until(lambda goal=goal: len(web.fetched()) >= goal, "the next pages")
+        goal = min((number + 1) * len(web.urls) // (KILLS + 1), len(web.urls) - 1)
+        wait_until(lambda goal=goal: len(web.fetched) >= goal, "the next pages")
         time.sleep(chance.uniform(0, 0.5))
         alive = [worker for worker in gang.workers if worker.process.poll() is None]
         chance.choice(alive).signal(signal.SIGKILL)
@@ -82,13 +82,13 @@ def test_kills_lose_nothing(web, gang, observe):
     check_end(web, gang, observer)
 
 
-def test_a_worker_held_up_past_its_lease_does_no_harm(web, file_gang, observe, file_uri):
+def test_a_worker_held_up_past_its_lease_does_no_harm(web, file_gang, file_uri):
     gang = file_gang
     web.slow_down()
     workers = [gang.start() for _ in range(3)]
-    observer = observe(gang)
+    observer = gang.observer()
     for worker in workers:
-        wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
+        wait_until(lambda w=worker: w.share(observer.crawled()), "each worker to fetch a page")
     held_up = workers[1]
     held_up.signal(signal.SIGSTOP)
     while is_locked(file_uri):  # nobody else could write
@@ -100,22 +100,22 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, file_gang, observe, f
         lambda: sum(w.share(observer.owned()) for w in others) == len(observer.leases()),
         "others to take over its partitions",
     )
-    before, known = held_up.share(observer.pages()), observer.known()
+    known = observer.known()
     held_up.signal(signal.SIGCONT)
-    wait_until(lambda: held_up.share(observer.pages()) > before, "it to join in again")
+    wait_until(lambda: held_up.share(observer.owned()), "it to join in again")
     # What it was about to ask for it asks for before it hears that others have its partitions.
     observer.upsets.append((time.monotonic(), known))
     gang.finish(observer)
     check_end(web, gang, observer)
 
 
-def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_gang, observe, proxy):
+def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_gang, proxy):
     web.slow_down()
     for _ in range(2):
         server_gang.start(uri=through(proxy, server_gang.uri))
-    observer = observe(server_gang)
+    observer = server_gang.observer()
     for worker in server_gang.workers:
-        wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
+        wait_until(lambda w=worker: w.share(observer.crawled()), "each worker to fetch a page")
     proxy.cut()
     observer.upset()
     time.sleep(2 * LEASE)
@@ -131,31 +131,27 @@ def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_ga
     check_end(web, server_gang, observer)
 
 
-def test_a_host_never_sees_two_requests_at_once_or_too_close(file_uri, tmp_path, observe):
-    delay = 1.0
+@pytest.mark.parametrize("web", [(8, 10)], indirect=True)
+def test_a_host_never_sees_two_requests_at_once_or_too_close(web, file_gang):
+    gang, delay = file_gang, 1.0
     polite = (
         TELLING,
         f"DOWNLOAD_DELAY={delay}",
         "CONCURRENT_REQUESTS_PER_DOMAIN=1",
         "RANDOMIZE_DOWNLOAD_DELAY=0",
     )
-    with Web(8, 10) as web:
-        gang = Gang(web, file_uri, tmp_path)
-        try:
-            for _ in range(3):
-                gang.start(*polite)
-            observer = observe(gang)
-            wait_until(lambda: len(web.fetched()) > 20, "some pages")
-            victim = next(w for w in gang.workers if w.share(observer.pages()))
-            victim.signal(signal.SIGKILL)
-            gang.start(*polite)
-            wait_until(lambda: len(web.fetched()) > 35, "more pages")
-            next(w for w in gang.workers if not w.is_killed).signal(signal.SIGTERM)
-            for worker in gang.workers:
-                assert worker.is_killed or worker.ends()
-        finally:
-            gang.end()
-    assert set(web.fetched()) == web.urls()
+    for _ in range(3):
+        gang.start(*polite)
+    observer = gang.observer()
+    wait_until(lambda: len(web.fetched) > 20, "some pages")
+    victim = next(w for w in gang.workers if w.share(observer.crawled()))
+    victim.signal(signal.SIGKILL)
+    gang.start(*polite)
+    wait_until(lambda: len(web.fetched) > 35, "more pages")
+    next(w for w in gang.workers if not w.is_killed).signal(signal.SIGTERM)
+    for worker in gang.workers:
+        assert worker.is_killed or worker.ends()
+    assert web.fetched.keys() == web.urls
     for host in {visit.host for visit in web.visits}:
         visits = sorted((v for v in web.visits if v.host == host), key=lambda visit: visit.began)
         for earlier, later in pairwise(visits):
@@ -164,12 +160,12 @@ def test_a_host_never_sees_two_requests_at_once_or_too_close(file_uri, tmp_path,
             assert later - earlier >= 0.999 * delay, host  # the clock's own roundings
 
 
-def test_a_worker_whose_server_is_gone_says_so_and_ends(web, server_gang, observe, proxy):
+def test_a_worker_whose_server_is_gone_says_so_and_ends(web, server_gang, proxy):
     assert "cannot be reached" in server_gang.start(uri="mongodb://127.0.0.1:1/nowhere").ends()
     web.slow_down()
     worker = server_gang.start("LOG_LEVEL=DEBUG", uri=through(proxy, server_gang.uri))
-    observe(server_gang)
-    wait_until(lambda: len(web.fetched()) > 5, "some pages")
+    server_gang.observer()
+    wait_until(lambda: len(web.fetched) > 5, "some pages")
     proxy.cut()
     wait_until(lambda: "waiting for it" in worker.said, "a word of the server")
     worker.signal(signal.SIGINT)

@@ -11,7 +11,7 @@ import pytest
 from mmcrawl.cluster import Rules, SharedStore
 from tests.tables import each
 
-from .memory import Gang, MadeWeb, Worker, memory_store
+from .memory import Gang, MadeWeb, Worker
 
 
 class BarrenWeb(MadeWeb):
@@ -35,13 +35,6 @@ class SeldomWorker(Worker):
             self.job.commit()
 
 
-class SeldomGang(Gang):
-    """Workers that report once a second."""
-
-    def _made(self, name: str) -> Worker:
-        return SeldomWorker(self, name, memory_store(self.tables))
-
-
 class ShyWorker(Worker):
     """A worker that leaves the first host alone."""
 
@@ -60,16 +53,10 @@ class ShyWorker(Worker):
         return self.asked[-1]
 
 
-class ShyGang(Gang):
-    """Workers that leave the first host alone."""
-
-    def _made(self, name: str) -> Worker:
-        return ShyWorker(self, name, memory_store(self.tables))
-
-
 def gang_of_one(seed: int) -> Gang:
     """Return a worker that has links to pages of eight hosts."""
-    gang = SeldomGang(MadeWeb(8, 30, seed), Rules(partitions=16, rest=0.0), seed=seed)
+    rules = Rules(partitions=16, rest=0.0)
+    gang = Gang(MadeWeb(8, 30, seed), rules, seed=seed, kind=SeldomWorker)
     gang.pages_a_step = 1
     gang.join()
     while len(gang.web.fetched) < 10:
@@ -175,7 +162,8 @@ def test_who_joins_while_the_others_end_ends_as_well() -> None:
 @each("max_pages", [0, 500])
 def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pages: int) -> None:
     web = MadeWeb(4, 20, seed=1)
-    gang = ShyGang(web, Rules(partitions=16, rest=0.0, max_pages=max_pages), seed=1)
+    rules = Rules(partitions=16, rest=0.0, max_pages=max_pages)
+    gang = Gang(web, rules, seed=1, kind=ShyWorker)
     gang.join()
     gang.join()
     assert gang.run(90.0) == "hosts_unreachable"

@@ -130,14 +130,11 @@ class TroubledGang(Gang):
     workers: dict[str, TroubledWorker]
 
     def __init__(self, web: MadeWeb, rules: Rules, **kwargs: Any) -> None:
-        super().__init__(web, rules, **kwargs)
+        super().__init__(web, rules, kind=TroubledWorker, **kwargs)
         self.harmed = False
         self.unwritten: Counter[str] = Counter()
         self.damaged: set[int] = set()
         self._checked: tuple[Any, ...] = ()
-
-    def _made(self, name: str) -> TroubledWorker:
-        return TroubledWorker(self, name, memory_store(self.tables))
 
     def note_held_up(self, seconds: float) -> None:
         self.harmed |= seconds > 0.5 * self.rules.lease
