@@ -4,7 +4,7 @@ import random
 import signal
 import subprocess
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from time import sleep, time
@@ -16,7 +16,6 @@ import twisted.internet
 
 from mmcrawl.archive import (
     Answers,
-    Archive,
     ArchiveStore,
     Capture,
     Intake,
@@ -36,57 +35,78 @@ from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
-# A spider whose archive, written by the crawl's own process, has a FAULT that a setting names.
-FAULTY = f"""
+# The crawl's own process writes its archive, which has the fault that the setting FAULT names.
+FAULTY = """
 from threading import Event
 from time import sleep
 
-import mmcrawl.archive.storing.intake as intake
 import mmcrawl.pipelines.archive
 from mmcrawl.archive import Archive, open_archive
+from mmcrawl.archive.storing.intake import Intake
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.errors import StoreError
 from mmcrawl.spiders.focused import FocusedSpider
+from tests.waiting import HANG
 
-store_many, crawled, commit = Archive.store_many, CrawlJob.crawled, CrawlJob.commit
-state = {{}}
-intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
+Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
 mmcrawl.pipelines.archive.has_another_core = lambda: False
+
 
 class Spider(FocusedSpider):
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
-        state.update(calls=0, stored=0, crawler=crawler, learnt=Event())
+        global now, fault, groups, stored, learnt
+        now, fault = crawler, FAULTS.get(crawler.settings["FAULT"], lambda captures: None)
+        groups, stored, learnt = 0, 0, Event()
         return super().from_crawler(crawler, *args, **kwargs)
 
-def faulty(archive, captures, **options):
-    captures, crawler = list(captures), state["crawler"]
-    fault = crawler.settings["FAULT"]
-    state["calls"] += 1
-    if fault == "full" and state["calls"] > 2:
+
+def full(captures):
+    if groups > 2:
         raise StoreError("archive x cannot be written (database or disk is full); make room")
-    if fault == "choking" and any(capture.url.endswith("/3") for capture in captures):
+
+
+def choking(captures):
+    if any(capture.url.endswith("/3") for capture in captures):
         raise RecursionError("too deep")
-    if fault == "late":
-        seen.append(state["learnt"].wait({HANG}))
-    if fault == "slow":
-        seen.append(crawler.stats.get_value("downloader/response_count") - state["stored"])
-        sleep(0.02 * len(captures))
-        state["stored"] += len(captures)
+
+
+def late(captures):
+    seen.append(learnt.wait(HANG))
+
+
+def slow(captures):
+    global stored
+    seen.append(now.stats.get_value("downloader/response_count") - stored)
+    sleep(0.02 * len(captures))
+    stored += len(captures)
+
+
+FAULTS = {"full": full, "choking": choking, "late": late, "slow": slow}
+store_many, crawled, commit = Archive.store_many, CrawlJob.crawled, CrawlJob.commit
+
+
+def faulty(archive, captures, **options):
+    global groups
+    groups, captures = groups + 1, list(captures)
+    fault(captures)
     return store_many(archive, captures, **options)
 
+
 def learns(job, *args, **kwargs):
-    state["learnt"].set()
+    learnt.set()
     return crawled(job, *args, **kwargs)
 
-def watched(job):
-    pages = {{url for (url,) in job.store.db.execute("SELECT url FROM page")}}
-    if pages and state["crawler"].settings["FAULT"] == "late":
-        with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
-            seen.append(pages <= {{*archive.urls()}})
+
+def commits(job):
+    pages = {url for (url,) in job.store.db.execute("SELECT url FROM page")}
+    if pages and fault is late:
+        with open_archive(now.spider.archive_uri, read_only=True) as archive:
+            seen.append(pages <= {*archive.urls()})
     commit(job)
 
-Archive.store_many, CrawlJob.crawled, CrawlJob.commit = faulty, learns, watched
+
+Archive.store_many, CrawlJob.crawled, CrawlJob.commit = faulty, learns, commits
 """
 
 
@@ -219,6 +239,7 @@ from mmcrawl.archive.storing.intake import Intake
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 put = Intake._store_patiently
+Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
 Intake._store_patiently = lambda *group: (sleep(float(os.environ["SECONDS"])), put(*group))[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, resource.RLIM_INFINITY))
@@ -327,71 +348,23 @@ def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(tmp_p
 # -- the intake by itself -------------------------------------------------------------------------
 
 
-class Held(Archive):
-    """An archive whose commits wait to be let go."""
-
-    begun: threading.Event
-    go: threading.Event
-    groups: list[int]
-
-    def store_many(self, captures: Iterable[Visited], **options: Any) -> list[Stored]:
-        captures = list(captures)
-        self.begun.set()
-        assert self.go.wait(HANG)
-        self.groups.append(len(captures))
-        return super().store_many(captures, **options)
-
-
-@pytest.fixture
-def held(tmp_path: Path) -> Held:
-    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
-    archive.__class__ = Held
-    assert isinstance(archive, Held)
-    archive.begun, archive.go, archive.groups = threading.Event(), threading.Event(), []
-    return archive
-
-
 def capture(n: int, size: int = 100) -> Capture:
     return Capture(f"http://a.test/{n}", f"<p>{n}</p>".encode().ljust(size), float(n + 1))
 
 
-def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
-    intake = Intake(ArchiveStore(held))
-    first = intake.put(capture(0))
-    assert held.begun.wait(HANG)
-    large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
-    small = [intake.put(capture(n)) for n in range(10, 110)]
-    held.go.set()
-    for future in (first, *large, *small):
-        future.result(30)
-    assert held.groups == [1, 2, 2, 64, 37]
-    intake.close()
-
-
-def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(held: Held) -> None:
-    def fail(captures: Iterable[Visited], **options: Any) -> list[Stored]:
-        raise StoreError("full")
-
-    held.store_many = fail  # type: ignore[method-assign]
-    intake = Intake(ArchiveStore(held), waits=(0.01, 0.01))
-    done = [intake.put(capture(n)) for n in range(5)]
-    for future in done:
-        with pytest.raises(StoreError, match="full"):
-            future.result(10)
-    with pytest.raises(StoreError, match="full"):
-        intake.put(capture(6)).result(10)
-    intake.close()
-
-
 class Scripted:
-    """A store that answers as it is told."""
+    """A store that answers as it is told, once it may."""
 
     def __init__(self, *answers: Answers | Exception) -> None:
         self.answers = list(answers)
         self.asked: list[list[Visited]] = []
+        self.begun, self.may_go = threading.Event(), threading.Event()
+        self.may_go.set()
 
     def store(self, visits: Sequence[Visited]) -> Answers:
         self.asked.append(list(visits))
+        self.begun.set()
+        assert self.may_go.wait(HANG)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -399,6 +372,37 @@ class Scripted:
 
     def close(self) -> None:
         pass
+
+
+def answers(*sizes: int) -> list[Answers | Exception]:
+    """Return what a store answers that keeps groups of so many visits."""
+    return [Answers([Stored(None)] * size) for size in sizes]
+
+
+def test_a_group_is_bounded_in_bytes_and_in_pages() -> None:
+    store = Scripted(*answers(1, 2, 2, 64, 37))
+    store.may_go.clear()
+    intake = Intake(store)
+    first = intake.put(capture(0))
+    assert store.begun.wait(HANG)
+    large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
+    small = [intake.put(capture(n)) for n in range(10, 110)]
+    store.may_go.set()
+    for future in (first, *large, *small):
+        future.result(30)
+    assert [len(group) for group in store.asked] == [1, 2, 2, 64, 37]
+    intake.close()
+
+
+def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
+    store = Scripted(*answers(64, 1))
+    intake = Intake(store, gather=60.0)
+    for future in [intake.put(capture(n)) for n in range(64)]:
+        future.result(10)
+    last = intake.put(capture(64))
+    intake.close()
+    assert last.done()
+    assert [len(group) for group in store.asked] == [64, 1]
 
 
 def test_only_what_the_store_failed_at_is_tried_again() -> None:
@@ -414,38 +418,33 @@ def test_only_what_the_store_failed_at_is_tried_again() -> None:
     intake.close()
 
 
-def test_an_error_that_nobody_thought_of_ends_the_intake_and_not_the_waiting() -> None:
-    intake = Intake(Scripted(KeyError("strange")))
-    done = [intake.put(capture(n)) for n in range(3)]
-    for future in done:
-        with pytest.raises(StoreError, match="the archive failed: KeyError: 'strange'"):
+@each(
+    "failures, told",
+    [
+        ([StoreError("full")] * 2, "full"),
+        ([KeyError("strange")], "the archive failed: KeyError: 'strange'"),
+    ],
+)
+def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(failures, told):
+    intake = Intake(Scripted(*failures), waits=(0.01,))
+    waiting = [intake.put(capture(n)) for n in range(3)]
+    for future in waiting:
+        with pytest.raises(StoreError, match=told):
             future.result(10)
-    with pytest.raises(StoreError, match="the archive failed"):
+    with pytest.raises(StoreError, match=told.partition(":")[0]):
         intake.put(capture(4)).result(10)
     intake.close()
 
 
-def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
-    store = Scripted(Answers([Stored(None)] * 64), Answers([Stored(None)]))
-    intake = Intake(store, gather=60.0)
-    done = [intake.put(capture(n)) for n in range(64)]
-    for future in done:
-        future.result(10)
-    last = intake.put(capture(64))
-    intake.close()
-    assert last.done()
-    assert [len(group) for group in store.asked] == [64, 1]
-
-
-def test_a_page_that_no_archive_can_keep_fails_alone(held, monkeypatch):
+def test_a_page_that_no_archive_can_keep_fails_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.model.LARGEST_BODY", 1_000)
-    held.go.set()
     odd = Capture("http://a.test/\ud800", b"odd", 1.0)
-    answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2), odd])
-    assert answers.failure is None
-    assert [isinstance(answers.of[n], RefusedError) for n in range(4)] == [False, True] * 2
-    assert "larger than 1,000 bytes" in str(answers.of[1])
-    assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
+    with open_archive(f"sqlite:///{tmp_path}/archive.db") as archive:
+        told = ArchiveStore(archive).store([capture(0), capture(1, 1_001), capture(2), odd])
+        assert told.failure is None
+        assert [isinstance(told.of[n], RefusedError) for n in range(4)] == [False, True] * 2
+        assert "larger than 1,000 bytes" in str(told.of[1])
+        assert sorted(archive.urls()) == ["http://a.test/0", "http://a.test/2"]
 
 
 def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(monkeypatch):
