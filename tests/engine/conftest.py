@@ -17,7 +17,8 @@ from mmcrawl.archive import Archive, open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.store import child_process
 from tests import serving
-from tests.programs import run, typed
+from tests.desks import Desk, Run
+from tests.programs import run
 from tests.serving import Answer
 from tests.warm import python, starts_warm
 
@@ -163,18 +164,18 @@ def links(*hrefs: str) -> str:
     return "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
 
 
-def crawl_for_levers(folder: Path, *urls: str, **arguments: str) -> tuple[Any, dict[str, Any]]:
-    """Crawl from seeds as a person does; return the finished process and the media found.
+def crawl_for_levers(folder: Path, *urls: str, **given: str) -> tuple[Run, dict[str, Any]]:
+    """Crawl from seeds as a person does; return what it came to and the media found.
 
-    The media are told by page, all by their paths: path → kind and text. Arguments in capitals are
-    settings.
+    The media are told by page, all by their paths: path → kind and text. `given` are arguments, and
+    in capitals settings.
     """
     (folder / "seeds.txt").write_text("".join(f"{url}\n" for url in urls))
-    given = {"keywords": "lever", "seeds": "seeds.txt", "store": "c.db", "discover": ""} | arguments
-    given |= {"AUTOTHROTTLE_ENABLED": "0", "DOWNLOAD_DELAY": "0"}
-    words = [w for k, v in given.items() for w in ("-s" if k.isupper() else "-a", f"{k}={v}")]
-    said = typed("crawl", "focused", *words, "-O", "found.jsonl", folder=folder)
-    assert "Traceback" not in said.stderr
+    fast = {"keywords": "lever", "seeds": "seeds.txt", "store": "c.db", "discover": ""}
+    settings = {name: value for name, value in given.items() if name.isupper()}
+    words = [f"{name}={value}" for name, value in (fast | given).items() if name not in settings]
+    said = Desk(folder).crawl(*words, "-O", "found.jsonl", DOWNLOAD_DELAY=0, **settings)
+    assert "Traceback" not in said.err
     rows = [json.loads(line) for line in (folder / "found.jsonl").read_text().splitlines()]
 
     def path(url: str) -> str:

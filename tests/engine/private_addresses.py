@@ -19,16 +19,16 @@ import io
 import json
 import os
 import socket
-import sys
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import time
-from typing import Any, ClassVar
+from typing import Any
+
+from tests.media.serving import MediaDesk
+from tests.serving import Answer, Server
 
 SPELLINGS = (
     "127.0.0.1 127.0.0.1. 127.1 0x7f.1 2130706433 0177.0.0.01 LOCALHOST localhost. a.localhost 0"
@@ -67,44 +67,30 @@ def public_url(kind: str, number: int) -> str:
     return f"http://{kind.replace(' ', '-').lower()}{number}.example.org/page"
 
 
-class Site(BaseHTTPRequestHandler):
-    """All public pages. The kind and the number of the spelling are in the host's name."""
+served: Counter[str] = Counter()
+"""How many answers were given for hosts of each kind."""
 
-    served: ClassVar[Counter[str]] = Counter()
 
-    def do_GET(self) -> None:
-        host = self.headers["Host"].partition(".")[0]
-        kind = host.rstrip("0123456789")
-        number = int(host.removeprefix(kind) or 0)
-        target = private_url(NAMES.get(kind, "page"), number)
-        self.served[kind] += 1
-        robots = self.path == "/robots.txt"
-        away = {"redirect": not robots, "robots": robots, "head": self.command == "HEAD"}
-        if away.get(kind):
-            self._answer(302, "", Location=target)
-        elif robots:
-            self._answer(404, "")
-        elif self.path == PLAYLIST:
-            self._answer(200, f"#EXTM3U\n#EXTINF:4,\n{target}\n#EXT-X-ENDLIST\n")
-        else:
-            refresh = f'<meta http-equiv=refresh content="0;url={target}">'
-            links = {"page": target, "head": "/download.php?id=1"}
-            link = f'<a href="{links.get(kind, "/on")}">download</a>'
-            head = refresh if kind == "meta-refresh" else ""
-            self._answer(200, f"{head}<title>optics</title><h1>optics</h1><p>optics {link}")
-
-    do_HEAD = do_GET  # noqa: N815
-
-    def _answer(self, status: int, body: str, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": "text/html", **headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode() if self.command != "HEAD" else b"")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+def answer(request: Any) -> Any:
+    """Answer as all public pages do. The kind and the number of the spelling are in the host."""
+    host = request.headers["Host"].partition(".")[0]
+    kind = host.rstrip("0123456789")
+    target = private_url(NAMES.get(kind, "page"), int(host.removeprefix(kind) or 0))
+    served[kind] += 1
+    robots = request.path == "/robots.txt"
+    away = {"redirect": not robots, "robots": robots, "head": request.command == "HEAD"}
+    if away.get(kind):
+        return Answer(status=302, headers={"Location": target})
+    if robots:
+        return Answer(status=404)
+    if request.path == PLAYLIST:
+        return Answer(f"#EXTM3U\n#EXTINF:4,\n{target}\n#EXT-X-ENDLIST\n")
+    refresh = (
+        f'<meta http-equiv=refresh content="0;url={target}">' if kind == "meta-refresh" else ""
+    )
+    leads_to = {"page": target, "head": "/download.php?id=1"}.get(kind, "/on")
+    link = f'<a href="{leads_to}">download</a>'
+    return Answer(f"{refresh}<title>optics</title><h1>optics</h1><p>optics {link}")
 
 
 class Network:
@@ -229,27 +215,14 @@ def crawls_of(command: str, settings: Any, folder: Path) -> Iterator[tuple[type,
     elif command == "collect":
         from mmcrawl.spiders import CollectSpider
 
-        store = f"sqlite:///{folder}/collect.db"
+        desk = MediaDesk(folder)
         media = [private_url("page", number) for number in numbers]
-        found([*media, *(url.removesuffix("/page") + PLAYLIST for url in urls)], store)
-        yield CollectSpider, {"store": store}
+        media += [url.removesuffix("/page") + PLAYLIST for url in urls]
+        desk.found(media, "http://media.example.org/")
+        yield CollectSpider, {"store": desk.uri}
     else:
         urls = [public_url(kind, number) for kind in KINDS for number in numbers[::13]]
         yield from commands_of(command, urls, settings)
-
-
-def found(urls: Iterable[str], store: str) -> None:
-    """Leave a store as a crawl does that found media on one page."""
-    from mmcrawl.frontier import Findings, MediaPageRecord, open_store
-    from mmcrawl.page import MediaResource
-
-    seed = "http://media.example.org/"
-    with open_store(store) as opened:
-        job = opened.job("job", {"seeds": [[seed, ""]], "web": ""})
-        media = tuple(MediaResource(url, "video", "a", "film") for url in urls)
-        page = MediaPageRecord(seed, "Films", 0.9, (), 200, time(), media)
-        Findings(opened, job).add_media_page(page)
-        opened.commit()
 
 
 def commands_of(name: str, urls: list[str], settings: Any) -> Iterator[tuple[type, dict[str, Any]]]:
@@ -282,7 +255,7 @@ async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[st
         settings.setdict(QUIET, priority="cmdline")
         network.attempts.clear()
         network.asked.clear()
-        Site.served.clear()
+        served.clear()
         await asyncio.gather(
             *(
                 AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
@@ -291,8 +264,8 @@ async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[st
         )
         attempts = Counter(KINDS[(port - FIRST_PORT) // 100] for port in network.attempts)
         answers: Counter[str] = Counter()
-        for kind, served in Site.served.items():
-            answers[NAMES.get(kind, "name")] += served  # a name begins with "now" or "later"
+        for kind, times in served.items():
+            answers[NAMES.get(kind, "name")] += times  # a name begins with "now" or "later"
         results[command] = {
             kind: {"attempts": attempts[kind], "answers": answers[kind]} for kind in KINDS
         }
@@ -301,7 +274,6 @@ async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[st
 
 def main() -> None:
     """Measure and print."""
-    sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
     os.environ["no_proxy"] = "*"
 
     from scrapy.utils.defer import deferred_f_from_coro_f
@@ -311,10 +283,7 @@ def main() -> None:
     from twisted.internet import reactor
     from twisted.internet.task import react
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    network = Network(reactor, server.server_address[1])
+    network = Network(reactor, Server(answer).port)
     reactor.installNameResolver(network)  # type: ignore[attr-defined]
 
     async def run(_: Any) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -17,7 +15,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
 from tests.databases import OwnServer, database_uri, own_server
-from tests.programs import started
+from tests.desks import Desk, end_of
 from tests.waiting import HANG
 
 pytestmark = pytest.mark.processes
@@ -29,22 +27,19 @@ SLOW = {"MMCRAWL_WEB_LATENCY": 100, "CONCURRENT_REQUESTS": 1}  # a page each 0.1
 PHYSICS = ["web=demo", "seeds=http://physics.demo.test/", "keywords=力学|motion"]
 
 
-class Crawls:
-    """Runs of `scrapy crawl` in a folder of their own, with one store and one archive."""
+class Crawls(Desk):
+    """Crawls of one store in a folder of their own, with one archive."""
 
-    def __init__(self, tools: Any, archive: str) -> None:
-        self.folder: Path = tools.folder()
+    def __init__(self, folder: Path, archive: str) -> None:
+        super().__init__(folder)
         self.archive = archive
-        self.store = self.folder / "crawl.db"
-
-    def start(self, spider: str, *args: str, **settings: object) -> subprocess.Popen[str]:
-        words = [w for arg in (f"archive={self.archive}", *args) for w in ("-a", arg)]
-        words += [w for name, value in settings.items() for w in ("-s", f"{name}={value}")]
-        return started("crawl", spider, *words, folder=self.folder, stdout=subprocess.DEVNULL)
 
     def focused(self, pages: int, **settings: object) -> subprocess.Popen[str]:
-        store = f"store=sqlite:///{self.store}"
-        return self.start("focused", *PHYSICS, store, f"max_pages={pages}", **settings)
+        more = ("store=crawl.db", f"archive={self.archive}", f"max_pages={pages}")
+        return self.start("crawl", "focused", *PHYSICS, *more, **settings)
+
+    def revisit(self, *words: str) -> str:
+        return said_by(self.start("crawl", "revisit", f"archive={self.archive}", *words))
 
     def archived(self) -> set[str]:
         with open_archive(self.archive, read_only=True) as archive:
@@ -52,21 +47,21 @@ class Crawls:
 
     def crawled(self) -> set[str]:
         """The pages whose links count as crawled."""
-        with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
-            return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
+        return {canonical(url) for (url,) in self.rows("crawl.db", "SELECT url FROM page")}
 
 
-def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
+def said_by(process: subprocess.Popen[str], code: int = 0) -> str:
     """Wait for a run; return what it said."""
-    said = process.communicate(timeout=HANG)[1]
-    assert process.returncode == code, said
-    assert "Traceback" not in said
-    return " ".join(said.split())
+    with process:
+        run = end_of(process)
+    assert run.code == code, run.err
+    assert "Traceback" not in run.err
+    return run.words
 
 
 def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database: str) -> None:
-    crawls = Crawls(tools, database)
-    said = end_of(crawls.focused(15))
+    crawls = Crawls(tools.folder(), database)
+    said = said_by(crawls.focused(15))
     assert "archived 15 new versions" in said
     assert crawls.archived() == crawls.crawled()
     web = open_web("demo")
@@ -75,8 +70,8 @@ def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database:
             answer = web.get(version.url)
             assert archive.rebuild(version).body == answer.body
         assert archive.check().clean
-    assert "Nothing is due." in end_of(crawls.start("revisit", "web=demo"))
-    said = end_of(crawls.start("revisit", "web=demo", "at=2100-01-01", "limit=4"))
+    assert "Nothing is due." in crawls.revisit("web=demo")
+    said = crawls.revisit("web=demo", "at=2100-01-01", "limit=4")
     assert "due 15 visited 4 new versions 0 unchanged 4" in said
     with open_archive(database, read_only=True) as archive:
         assert archive.stats().visits == 19
@@ -102,7 +97,7 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     tools: Any, server: OwnServer
 ) -> None:
     uri = f"{server.address}/pages"
-    crawls = Crawls(tools, f"{uri}?serverSelectionTimeoutMS=2000")
+    crawls = Crawls(tools.folder(), f"{uri}?serverSelectionTimeoutMS=2000")
 
     with crawls.focused(24, **SLOW) as crawl:  # a short stop, and a halt
         wait_for_versions(server, 5, crawl)
@@ -113,7 +108,7 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
         server.signal(signal.SIGSTOP)
         sleep(1)
         server.signal(signal.SIGCONT)
-        said = end_of(crawl)
+        said = said_by(crawl)
     assert f"archive {uri} cannot be reached; is the server running" in said
     assert "trying again in" in said
     assert "Stopped at max_pages" in said
@@ -123,7 +118,7 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     with crawls.focused(60, **SLOW) as crawl:  # a long stop
         wait_for_versions(server, 30, crawl)
         server.kill()
-        said = end_of(crawl, 1)
+        said = said_by(crawl, 1)
     assert said.count("ERROR: archive") == 1
     assert (
         f"Stopped (store_error); run the same command to continue. Archive {uri} cannot be" in said
@@ -132,7 +127,7 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     assert crawls.crawled() <= crawls.archived()
     assert 24 <= len(crawls.crawled()) < 60
 
-    assert "Stopped at max_pages" in end_of(crawls.focused(60))
+    assert "Stopped at max_pages" in said_by(crawls.focused(60))
     assert len(crawls.crawled()) == 60
     assert crawls.crawled() <= crawls.archived()
     with open_archive(uri) as archive:

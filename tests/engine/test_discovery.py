@@ -1,13 +1,11 @@
 """A crawl told so finds pages that no link leads to, by sitemaps and feeds."""
 
 import gzip
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.programs import typed
+from tests.desks import Desk
 
 _PLAYER = '<title>optics</title><p>optics</p><audio src="/{}.mp3"></audio>'
 _FEED = '<link rel="alternate" type="application/rss+xml" href="/news.xml">'
@@ -39,13 +37,11 @@ def web(tmp_path: Path) -> Path:
 def crawl(web: Path, **arguments: str) -> dict[str, tuple[str, int]]:
     """Crawl the site; return status and clicks from the seed of each link by its path."""
     given = {"web": str(web), "seeds": "http://h.test/index.html", "keywords": "optics"}
-    words = [f"{name}={value}" for name, value in (given | arguments).items()]
-    options = [word for pair in words for word in ("-a", pair)]
-    store = ["-a", "store=sqlite:///c.db", "-a", "archive=none", "-s", "ROBOTSTXT_OBEY=1"]
-    said = typed("crawl", "focused", *options, *store, folder=web.parent)
-    with closing(sqlite3.connect(web.parent / "c.db")) as db:
-        rows = db.execute("SELECT path, status, logical_layer FROM link").fetchall()
-    assert "Traceback" not in said.stderr, said.stderr
+    given |= {"store": "sqlite:///c.db", "archive": "none"} | arguments
+    desk = Desk(web.parent)
+    said = desk.crawl(*(f"{name}={value}" for name, value in given.items()), ROBOTSTXT_OBEY=1)
+    assert "Traceback" not in said.err, said.err
+    rows = desk.rows("c.db", "SELECT path, status, logical_layer FROM link")
     return {path: (status, layer) for path, status, layer in rows}
 
 
@@ -98,9 +94,9 @@ def test_what_heads_of_pages_name_is_found_and_what_cannot_be_read_has_a_reason(
     found = crawl(web, discover="sitemap,feeds,oembed")
     assert found["/mapped.html"] == ("C", 2)  # in another language
     assert found["/fed.html"][0] == "C"
-    with closing(sqlite3.connect(web.parent / "c.db")) as db:
-        media = {url for (url,) in db.execute("SELECT url FROM media_resource")}
-        errors = dict(db.execute("SELECT path, error FROM link WHERE error <> ''"))
+    desk = Desk(web.parent)
+    media = {url for (url,) in desk.rows("c.db", "SELECT url FROM media_resource")}
+    errors = dict(desk.rows("c.db", "SELECT path, error FROM link WHERE error <> ''"))
     assert "https://player.vimeo.com/video/7" in media
     assert errors["/one.xml.gz"] == "sitemap: more than 50 MB unpacked"
     assert errors["/sitemap.xml"] == "sitemap: no address can be read from it"
@@ -128,10 +124,8 @@ def test_media_that_lists_name_are_those_of_their_pages_once_these_are_fetched(w
     (site / "cast.html").write_text("<title>optics</title><p>optics")
     (site / "film.html").write_text('<title>optics</title><p>optics<video src="/film.mp4"></video>')
     crawl(web, discover="sitemap,feeds")
-    with closing(sqlite3.connect(web.parent / "c.db")) as db:
-        found = {
-            url: rest for url, *rest in db.execute("SELECT url, page, text FROM media_resource")
-        }
+    rows = Desk(web.parent).rows("c.db", "SELECT url, page, text FROM media_resource")
+    found = {url: rest for url, *rest in rows}
     assert found == {
         "http://h.test/cast.mp3": ["http://h.test/cast.html", "optics cast"],
         "http://h.test/film.mp4": ["http://h.test/film.html", "optics film, 12:03"],

@@ -1,22 +1,15 @@
 """A crawl that is killed, or asked to stop, goes on where it stood and finds the same."""
 
 import signal
-import sqlite3
-from contextlib import closing
-from subprocess import DEVNULL
 from typing import Any
 
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
-from tests.programs import started
-from tests.waiting import HANG
+from tests.desks import Desk, Run
 from tests.warm import python
 
 ENDLESS = 30  # pages of a calendar that has no end
-WORDS = (
-    "crawl focused -a algo=urlrule -a web=demo -a seeds=http://physics.demo.test/"
-    f" -a topic=physics-senior -s MMCRAWL_BARREN_PAGES_PER_SHAPE={ENDLESS}"
-).split()
+WORDS = ("algo=urlrule", "web=demo", "seeds=http://physics.demo.test/", "topic=physics-senior")
 
 SIGNALLED = """
 import os, sys
@@ -38,32 +31,26 @@ execute(["scrapy", *sys.argv[1:]])
 """
 
 
-class Crawl:
+class Crawl(Desk):
     """One crawl of a site of the demo web, run by the same command as often as it takes."""
 
-    def __init__(self, tools: Any) -> None:
-        self.folder = tools.folder()
-        self.store = self.folder / "crawl.db"
+    def go(self, *program: str, code: int = 0) -> Run:
+        """Run to the end, by another program if one is given."""
+        words = ("crawl", "focused", *WORDS, "store=crawl.db")
+        by = (python(), "-c", *program) if program else ()
+        run = self.run(*words, program=by, MMCRAWL_BARREN_PAGES_PER_SHAPE=ENDLESS)
+        assert run.code == code, run.err
+        return run
 
-    def run(self, *program: str, code: int = 0) -> str:
-        """Run to the end, by another program if one is given; return what a person sees."""
-        words = [*WORDS, "-a", f"store=sqlite:///{self.store}"]
-        program = (python(), "-c", *program) if program else ()
-        with started(*words, folder=self.folder, program=program, stdout=DEVNULL) as process:
-            said: str = process.communicate(timeout=HANG)[1]
-        assert process.returncode == code, said
-        return said
-
-    def stop_at(self, pages: int, how: signal.Signals, code: int) -> str:
+    def stop_at(self, pages: int, how: signal.Signals, code: int) -> Run:
         """Run until so many pages are crawled and the last of them are about to be committed."""
-        return self.run(SIGNALLED, f"{pages}", f"{how:d}", code=code)
+        return self.go(SIGNALLED, f"{pages}", f"{how:d}", code=code)
 
-    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
-            return db.execute(query, values).fetchall()
+    def told(self, query: str) -> list[tuple[Any, ...]]:
+        return self.rows("crawl.db", query)
 
     def pages(self) -> set[str]:
-        rows = self.rows(
+        rows = self.told(
             "SELECT origin || path FROM page JOIN link USING (id) JOIN host ON host = host.id"
         )
         pages = {canonical(url) for (url,) in rows}
@@ -75,45 +62,42 @@ class Crawl:
 
     def crawled(self) -> set[str]:
         """The addresses of the pages whose links count as crawled."""
-        return {canonical(url) for (url,) in self.rows("SELECT url FROM page")}
+        return {canonical(url) for (url,) in self.told("SELECT url FROM page")}
 
     def archived(self) -> set[str]:
         """The addresses that are in the archive, which is sound and has one version of each."""
-        uri = f"sqlite:///{self.store.with_name('crawl-archive.db')}"
+        uri = f"sqlite:///{self.folder / 'crawl-archive.db'}"
         with open_archive(uri, read_only=True) as archive:
             report = archive.check()
             assert report.clean, report.faults
             assert all(len(archive.versions(url)) == 1 for url in archive.urls())
             return {canonical(url) for url in archive.urls()}
 
-    def media_pages(self) -> set[str]:
-        return {url for (url,) in self.rows("SELECT url FROM media_page")}
-
     def media(self) -> set[tuple[str, ...]]:
-        return set(self.rows("SELECT page, url, kind FROM media_resource"))
+        return set(self.told("SELECT page, url, kind FROM media_resource"))
 
     @property
     def finished(self) -> bool:
-        return self.rows("SELECT finished_at FROM job")[0][0] is not None
+        return self.told("SELECT finished_at FROM job")[0][0] is not None
 
 
 def same(crawl: Crawl, other: Crawl) -> None:
     assert crawl.pages() == other.pages()
-    assert crawl.media_pages() == other.media_pages()
+    assert crawl.media_pages("crawl.db") == other.media_pages("crawl.db")
     assert crawl.media() == other.media()
-    [(ended, different, last)] = crawl.rows(
+    [(ended, different, last)] = crawl.told(
         "SELECT count(*), count(DISTINCT settled), max(settled) FROM link"
     )
     assert ended == different == last
-    [(relevant,)] = crawl.rows("SELECT sum(relevant) FROM page")
-    assert relevant == len(other.media_pages())
+    [(relevant,)] = crawl.told("SELECT sum(relevant) FROM page")
+    assert relevant == len(other.media_pages("crawl.db"))
     assert crawl.finished
-    assert crawl.rows("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
+    assert crawl.told("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
 
 
 def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_one(tools: Any):
-    crawl, undisturbed = Crawl(tools), Crawl(tools)
-    undisturbed.run()
+    crawl, undisturbed = Crawl(tools.folder()), Crawl(tools.folder())
+    undisturbed.go()
 
     def killed(pages: int) -> None:
         crawl.stop_at(pages, signal.SIGKILL, -signal.SIGKILL)
@@ -122,29 +106,29 @@ def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_on
 
     killed(5)
     early = crawl.archived()
-    said = crawl.stop_at(30, signal.SIGINT, 0)
+    said = crawl.stop_at(30, signal.SIGINT, 0).err
     assert "Stopped (shutdown); run the same command to continue." in said
     assert "Traceback" not in said
     assert "ended unexpectedly" not in said
-    assert not crawl.store.with_name("crawl-archive.db-wal").exists()  # it was closed
+    assert not (crawl.folder / "crawl-archive.db-wal").exists()  # it was closed
     assert crawl.crawled() <= crawl.archived() <= crawl.crawled() | early
-    assert crawl.rows("SELECT reason, finished_at FROM job") == [("shutdown", None)]
-    assert crawl.rows("SELECT count(*) FROM link WHERE status = 'R'") == [(0,)]
-    before = crawl.rows("SELECT count(*) FROM page")[0][0]
+    assert crawl.told("SELECT reason, finished_at FROM job") == [("shutdown", None)]
+    assert crawl.told("SELECT count(*) FROM link WHERE status = 'R'") == [(0,)]
+    before = crawl.told("SELECT count(*) FROM page")[0][0]
     killed(70)
-    said = " ".join(crawl.run().split())
+    said = crawl.go().words
     assert "Finished: every link that may be followed was fetched." in said
     assert " new versions" in said
-    assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
+    assert "crawl-archive.db" in said
     same(crawl, undisturbed)
     assert crawl.crawled() <= crawl.archived()
-    visits = crawl.rows("SELECT visited_at FROM page JOIN link USING (id) ORDER BY settled")
+    visits = crawl.told("SELECT visited_at FROM page JOIN link USING (id) ORDER BY settled")
     assert max(visits[:before]) < min(visits[before:])
-    found = crawl.rows("SELECT count(*) FROM page")[0][0]
-    said = " ".join(crawl.run().split())
+    found = crawl.told("SELECT count(*) FROM page")[0][0]
+    said = crawl.go().words
     assert "was finished before; nothing was fetched" in said
     assert f"pages crawled {found} " in said
-    assert f"with media on topic {len(crawl.media_pages())} " in said
+    assert f"with media on topic {len(crawl.media_pages('crawl.db'))} " in said
     same(crawl, undisturbed)
 
 
@@ -173,8 +157,8 @@ execute(["scrapy", *sys.argv[1:], "-a", "max_pages=10"])
 
 
 def test_a_crawl_that_compresses_its_archive_says_so_and_a_signal_ends_it(tools: Any) -> None:
-    crawl = Crawl(tools)
-    said = crawl.run(DEAF)
+    crawl = Crawl(tools.folder())
+    said = crawl.go(DEAF).err
     assert "Closing the archive: compressing what is new; Ctrl-C ends that" in said
     archived = crawl.archived()
     assert len(archived) == 10

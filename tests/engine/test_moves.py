@@ -46,9 +46,9 @@ def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(
     with Server(answer) as site:
         seeds = map(site.url, ("/script", "/event", "/frames", "/refresh", "/header", "/row1"))
         said, found = crawl_for_levers(tmp_path, *seeds, archive="none")
-    assert said.returncode == 0, said.stderr
+    assert said.code == 0, said.err
     assert sorted(found) == [f"/film{number}.html" for number in range(1, 6)]
-    assert "38.5%" in said.stderr, said.stderr  # of six seeds, a frame, /row2 and the films
+    assert "38.5%" in said.err, said.err  # of six seeds, a frame, /row2 and the films
 
 
 def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(tmp_path: P
         said, _ = crawl_for_levers(tmp_path, *map(site.url, paths), archive="none")
     told = {
         line.partition("seed ")[2].removeprefix(site.origin)
-        for line in said.stderr.splitlines()
+        for line in said.err.splitlines()
         if "Nothing was found at the seed" in line
     }
-    assert said.returncode == 1, said.stderr
+    assert said.code == 1, said.err
     assert told == {
         "/app: a script only; try -a render=playwright",
         "/login: a login form",

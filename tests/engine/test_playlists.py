@@ -1,11 +1,10 @@
 """What playlists name is a medium of the page that links to them, with its anchor."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
+from tests.commands.running import ran
+from tests.desks import Desk
 from tests.engine.conftest import crawl_for_levers
-from tests.programs import typed
 from tests.serving import Answer, Server
 
 HLS = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n1.ts\n#EXT-X-ENDLIST"
@@ -59,12 +58,11 @@ ANSWERS = {
 def test_media_that_playlists_name_are_those_of_the_linking_page(tmp_path: Path) -> None:
     with Server(lambda request: ANSWERS.get(request.path, Answer(status=404))) as site:
         said, found = crawl_for_levers(tmp_path, site.url("/"))
-    store = typed("links", "-a", "store=c.db", folder=tmp_path)
-    assert said.returncode == 0, said.stderr
-    assert "the playlist names no media" in store.stdout
-    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
-        counted = "SELECT path FROM page JOIN link USING (id) WHERE relevant"
-        counting = {path for (path,) in db.execute(counted)}
+    shown = ran("links", "-a", "store=c.db", folder=tmp_path).stdout
+    assert said.code == 0, said.err
+    assert "the playlist names no media" in shown
+    counted = "SELECT path FROM page JOIN link USING (id) WHERE relevant"
+    counting = {path for (path,) in Desk(tmp_path).rows("c.db", counted)}
     assert "/songs.m3u" in counting
     assert not {"/old.ram", "/plain.m3u8", "/hls.m3u8"} & counting
     assert found.pop("/html.pls") == {"/8.mp4": ("video", "")}

@@ -17,8 +17,8 @@ from mmcrawl.archive import open_archive, requisites_of
 from mmcrawl.archive.warc import export_warc
 from mmcrawl.crawl import FocusedParams
 from tests.databases import mongodb_uri
+from tests.desks import Desk
 from tests.engine.conftest import Outcome
-from tests.programs import run
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -127,17 +127,16 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     assert records[server.url("/f.woff2")] == SITE["/f.woff2"]
     assert {server.url(name) for name in before} < {*records}
     del server.asked[:]
-    given = f"archive=sqlite:///{outcome.store.with_name('0-archive.db')}", "due=all"
-    words = [word for one in given for word in ("-a", one)]
-    env = {**tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    words += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "ROBOTSTXT_OBEY=0"]
-    run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
+    words = ("crawl", "revisit", "due=all")
+    words += (f"archive=sqlite:///{outcome.store.with_name('0-archive.db')}",)
+    desk = Desk(outcome.store.parent)
+    assert desk.run(*words, ROBOTSTXT_OBEY=0).code == 0
     assert {*server.asked} == {*before}
     del server.asked[:]
     server.pages |= dict.fromkeys(("/e.png", "/f.png"), server.pages["/a.png"])
     server.pages["/2.css"] = tools.Answer("p {background: url(f.png)}", headers=CSS)
     server.pages["/"] = f"{SITE['/']}<img src=e.png><img src=lost.png><style>@import '2.css'"
-    run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
+    assert desk.run(*words, ROBOTSTXT_OBEY=0).code == 0
     assert Counter(server.asked) == Counter([*before, "/e.png", "/lost.png", "/2.css", "/f.png"])
     assert {*archived(outcome)} == {*before, "/e.png", "/2.css", "/f.png"}
     with outcome.archive as archive:
@@ -185,18 +184,17 @@ execute(["scrapy", "crawl", "focused", *sys.argv[1:]])
 def test_after_a_kill_nothing_is_lost_and_what_pages_need_is_asked_for_once(tools: Any) -> None:
     server, store = serve(tools, SITE), tools.folder() / "crawl.db"
     del server.pages["/3"]
-    given = {"seeds": server.url("/"), "store": store, "requisites": "yes", "algo": "breadth"}
-    given |= {"keywords": "optics", "discover": "none"}
-    own = {"AUTOTHROTTLE_ENABLED": 0, "ROBOTSTXT_OBEY": 0, "CONCURRENT_REQUESTS": 1}
-    words = [word for name, value in given.items() for word in ("-a", f"{name}={value}")]
-    words += [word for name, value in own.items() for word in ("-s", f"{name}={value}")]
-    env = {**tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    words = (f"seeds={server.url('/')}", f"store={store}", "requisites=yes", "algo=breadth")
+    words += ("keywords=optics", "discover=none")
     pages, stored = {"/", "/2", "/3"}, set[str]()  # a page may be asked for again: it is in flight
     # It is killed when the archive has one more and the store does not know: also a style sheet.
     for number, code in ((1, -9), (3, -9), (0, 0)):
         before = len(server.asked)
-        command = [python(), "-c", KILLED, f"{number}", *words]
-        run(*command, folder=store.parent, env=env, code=code)
+        program = (python(), "-c", KILLED, f"{number}")
+        run = Desk(store.parent).run(
+            *words, program=program, ROBOTSTXT_OBEY=0, CONCURRENT_REQUESTS=1
+        )
+        assert run.code == code, run.err
         assert (stored - pages).isdisjoint(server.asked[before:])
         now = archived(Outcome([], {}, "", store))
         assert stored < {*now}

@@ -14,17 +14,11 @@ from scrapy.http import Response
 
 from mmcrawl.archive import NO_ANSWER, Archive, Capture, Unchanged, open_archive
 from mmcrawl.spiders import RevisitSpider
-from tests.programs import typed
+from tests.desks import Desk
 from tests.tables import each
 
 DAY, HOUR = 86_400.0, 3_600.0
-FAST = {
-    "AUTOTHROTTLE_ENABLED": "0",
-    "DOWNLOAD_DELAY": "0",
-    "RETRY_TIMES": "0",
-    "ROBOTSTXT_OBEY": "0",
-    "MMCRAWL_DISPLAY": "1",
-}
+USUAL = {"DOWNLOAD_DELAY": "0", "RETRY_TIMES": "0", "ROBOTSTXT_OBEY": "0"}
 
 
 class Visits:
@@ -53,13 +47,10 @@ class Visits:
 
     def run(self, *args: str, code: int = 0, **settings: str) -> str:
         """Run the spider as a person does; return what it said."""
-        given = [f"store=sqlite:///{self.folder / 'crawl.db'}", *args]
-        words = [word for arg in given for word in (("-a", arg) if "=" in arg else (arg,))]
-        for name, value in {**FAST, **settings}.items():
-            words += ["-s", f"{name}={value}"]
-        done = typed("crawl", "revisit", *words, folder=self.folder, env=self.tools.environ)
-        assert done.returncode == code, done.stderr
-        return " ".join(done.stderr.split())
+        store = f"store=sqlite:///{self.folder / 'crawl.db'}"
+        done = Desk(self.folder).run("crawl", "revisit", store, *args, **(USUAL | settings))
+        assert done.code == code, done.err
+        return done.words
 
     def history(self, url: str) -> list[tuple[bool, int]]:
         with self.open() as archive:

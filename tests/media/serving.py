@@ -120,12 +120,12 @@ class MediaDesk(Desk):
     """A folder with the store of a crawl that found media.
 
     Attributes:
-        python: the interpreter that collects.
+        python: the interpreter that collects; "" for the usual one.
     """
 
     def __init__(self, folder: Path, uri: str = "") -> None:
         super().__init__(folder)
-        self.python = python()
+        self.python = ""
         self.uri = uri or f"sqlite:///{folder / 'crawl.db'}"
 
     def found(
@@ -149,7 +149,7 @@ class MediaDesk(Desk):
         Args:
             before: what the process runs before.
         """
-        program = [self.python, "-m", "scrapy"]
+        program = [self.python or python(), "-m", "scrapy"]
         if before:
             (self.folder / "program.py").write_text(before + _SCRAPY)
             program[1:] = ["program.py"]
