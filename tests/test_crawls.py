@@ -81,6 +81,8 @@ def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path:
         for changed in ({"rules": str(others)}, {}):
             with pytest.raises(StoreError, match=r"job 'films' .* was started with rules="):
                 open_job(**arguments, **changed)
+        with pytest.raises(StoreError, match=r"job 'films' .* was started with limits.max_depth="):
+            open_job({"DEPTH_LIMIT": 3}, **arguments, rules=str(rules))
 
 
 @each(

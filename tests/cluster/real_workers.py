@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,17 +17,13 @@ from typing import Any
 from mmcrawl.cluster import (
     CONTENTS,
     WORKER,
-    Lease,
     Rows,
     Rules,
     SharedStore,
-    added,
-    heartbeats_of,
-    leases_of,
     open_shared_store,
+    views,
 )
-from mmcrawl.cluster.views import observing
-from mmcrawl.crawl import Totals
+from mmcrawl.cluster.views import CrawlView
 from mmcrawl.errors import StoreError
 from mmcrawl.store import is_server, open_documents
 from tests.serving import Answer, Request, Server
@@ -173,14 +168,10 @@ class Worker:
         wait_until(lambda: self.process.poll() is not None or self.said, "a worker to begin")
         return int(self.said.partition("\n")[0])
 
-    @property
-    def name(self) -> str:
-        """What the names of its worker hold."""
-        return f"-{self.pid}-"
-
-    def share(self, of_all: Counter[str]) -> int:
-        """Return its share of what was counted by worker."""
-        return sum(count for name, count in of_all.items() if self.name in name)
+    def seen(self, view: CrawlView) -> tuple[int, int]:
+        """Return how many pages it has crawled, and how many partitions it owns."""
+        found = [one for one in view.workers if f"-{self.pid}-" in one.name]
+        return (found[0].heartbeat.crawled, len(found[0].partitions)) if found else (0, 0)
 
     @property
     def said(self) -> str:
@@ -211,7 +202,7 @@ class Gang:
         self.uri = uri
         self.folder = folder
         self.workers: list[Worker] = []
-        self._observers: list[Observer] = []
+        self._open: list[Callable[[], object]] = []
         if is_server(uri):  # mongo-java-server may lose a collection that several make at once
             open_documents(CONTENTS, uri, None).close()
 
@@ -259,11 +250,13 @@ class Gang:
     def observer(self) -> Observer:
         """Return one that looks at the crawl, once that has begun."""
         wait_until(self._has_begun, "the crawl to begin")
-        self._observers.append(Observer(open_shared_store(self.uri, job=JOB, arguments=None)))
-        return self._observers[-1]
+        shared = open_shared_store(self.uri, job=JOB, arguments=None)
+        looking = views.Observer(self.uri)
+        self._open += [looking.__exit__, shared.close]
+        return Observer(shared, looking)
 
     def _has_begun(self) -> bool:
-        with suppress(StoreError), observing.Observer(self.uri) as observer:
+        with suppress(StoreError), views.Observer(self.uri) as observer:
             return bool(observer.jobs())
         return False
 
@@ -285,8 +278,8 @@ class Gang:
 
     def end(self) -> None:
         """End whoever is still there, for good."""
-        for observer in self._observers:
-            observer.shared.close()
+        for close in self._open:
+            close()
         for worker in self.workers:
             if worker.process.poll() is None:
                 worker.signal(signal.SIGKILL)
@@ -302,20 +295,13 @@ class Observer:
     """
 
     shared: SharedStore
+    looking: views.Observer
     upsets: list[tuple[float, set[str]]] = field(default_factory=list)
 
-    def crawled(self) -> Counter[str]:
-        """Return how many pages each worker that has not left crawled."""
-        heartbeats = heartbeats_of(self.shared.all("worker"))
-        return Counter({name: one.crawled for name, one in heartbeats.items()})
-
-    def leases(self) -> dict[int, Lease]:
-        """Return the leases of the partitions."""
-        return leases_of(self.shared.all("lease"))
-
-    def owned(self) -> Counter[str]:
-        """Return how many partitions each worker owns."""
-        return Counter(lease.owner for lease in self.leases().values())
+    @property
+    def view(self) -> CrawlView:
+        """The crawl as it stands now."""
+        return self.looking.look(JOB, time.monotonic())
 
     def known(self) -> set[str]:
         """Return the addresses of the pages that count: each in the log of its own partition.
@@ -323,7 +309,7 @@ class Observer:
         Others have it as the source of a link, and may have been told of it before that.
         """
         known = set[str]()
-        records, leases = self.shared.all("log"), self.leases()
+        records, leases = self.shared.all("log"), self.view.partitions
         for name, record in records.items():  # of one number the last epoch counts
             partition, number = map(int, name.split("/")[:2])
             if number < leases[partition].next:
@@ -348,12 +334,6 @@ class Observer:
             if count > 1 + lost:
                 more[url] = count
         return more
-
-    @property
-    def totals(self) -> Totals:
-        """The totals of all partitions."""
-        facts = [lease.plain_facts for lease in self.leases().values()]
-        return added([Totals(**one["totals"]) for one in facts if "totals" in one])
 
     def media(self) -> list[str]:
         """Return the addresses of the published media pages."""

@@ -34,10 +34,10 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, server_g
     web.shut()
     workers = [gang.start() for _ in range(4)]
     observer = gang.observer()
-    wait_until(lambda: len(observer.crawled()) == 4, "four workers to join")
+    wait_until(lambda: len(observer.view.workers) == 4, "four workers to join")
     web.open()
     for worker in workers:
-        wait_until(lambda w=worker: w.share(observer.crawled()), "each worker to fetch a page")
+        wait_until(lambda w=worker: w.seen(observer.view)[0], "each worker to fetch a page")
     gang.finish(observer)
     for worker in workers:
         assert ALL in worker.said
@@ -47,7 +47,7 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, server_g
     job = observer.shared.refresh_job()
     assert (job.finished_at is not None, job.reason) == (True, "finished")
     assert sorted(observer.media()) == relevant_pages(tmp_path / "alone.db")
-    assert not observer.crawled()
+    assert observer.shared.names("worker") == ["over"]
 
 
 def test_near_misses_are_those_of_one_alone_and_a_finished_crawl_says_so(web, file_gang, tmp_path):
@@ -69,7 +69,7 @@ def test_a_worker_joins_late_and_leaves_early(web, file_gang):
     observer = file_gang.observer()
     wait_until(lambda: len(web.fetched) > 8, "the first worker to crawl")
     second = file_gang.start()
-    wait_until(lambda: second.share(observer.crawled()) > 2, "hosts to move to the second worker")
+    wait_until(lambda: second.seen(observer.view)[0] > 2, "hosts to move to the second worker")
     second.signal(signal.SIGTERM)
     assert "run the same command to continue" in second.ends()
     file_gang.finish(observer)
@@ -81,27 +81,14 @@ def test_max_pages_counts_the_pages_of_all_workers(web, server_gang):
     web.slow_down()
     workers = [server_gang.start(max_pages=150) for _ in range(3)]
     observer = server_gang.observer()
-    wait_until(lambda: len(observer.crawled()) == 3, "all to have joined")
+    wait_until(lambda: len(observer.view.workers) == 3, "all to have joined")
     web.release()
     for worker in workers:
         assert "Stopped at max_pages; raise it" in worker.ends()
     assert len(web.fetched) == 150
-    assert observer.totals.pages == 150
+    assert observer.view.totals.pages == 150
     assert observer.shared.refresh_job().finished_at is None
     assert "Stopped at max_pages; raise it" in server_gang.start(max_pages=150).ends()
     assert len(web.fetched) == 150
     assert ALL in server_gang.start().ends()
     assert web.again() == {}
-
-
-def test_a_worker_with_other_arguments_is_refused(web, file_gang):
-    web.slow_down()
-    file_gang.start()
-    file_gang.observer()
-    stranger = file_gang.start("DEPTH_LIMIT=3")
-    lines = stranger.ends().splitlines()
-    (sentence,) = [line for line in lines if " ERROR: " in line]
-    assert f"job {JOB!r}" in sentence
-    assert "was started with" in sentence
-    assert "use the same arguments" in sentence
-    assert "Traceback" not in stranger.said

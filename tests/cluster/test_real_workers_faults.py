@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
-import sqlite3
 import time
-from contextlib import closing
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -36,27 +34,16 @@ def through(proxy: Proxy, uri: str) -> str:
     return f"mongodb://127.0.0.1:{proxy.port}{name}?directConnection=true"
 
 
-def is_locked(uri: str) -> bool:
-    """Tell whether somebody who was held up is about to write to a file."""
-    try:
-        with closing(sqlite3.connect(uri.removeprefix("sqlite:///"), timeout=1.0)) as db:
-            db.execute("BEGIN IMMEDIATE")
-            db.execute("ROLLBACK")
-    except sqlite3.OperationalError:
-        return True
-    return False
-
-
 def check_end(web: Web, gang: Gang, observer: Observer) -> None:
     """Check what must hold at the end of a crawl, whatever befell it."""
     assert web.fetched.keys() == web.urls
     assert observer.too_often(web) == {}
     media = observer.media()
-    assert len(media) == len(set(media)) == observer.totals.media_pages
+    assert len(media) == len(set(media)) == observer.view.totals.media_pages
     assert set(media) == web.media
     job = observer.shared.refresh_job()
     assert (job.finished_at is not None, job.reason) == (True, "finished")
-    assert observer.totals.pages == len(web.urls)
+    assert observer.view.totals.pages == len(web.urls)
     for worker in gang.workers:
         assert worker.is_killed or ALL in worker.said
         assert "Traceback" not in worker.said
@@ -68,7 +55,7 @@ def test_kills_lose_nothing(web, gang):
     for _ in range(4):
         gang.start()
     observer = gang.observer()
-    wait_until(lambda: len(observer.crawled()) >= 4, "four workers to join")
+    wait_until(lambda: len(observer.view.workers) >= 4, "four workers to join")
     web.delay = 0.1
     for number in range(KILLS):
         goal = min((number + 1) * len(web.urls) // (KILLS + 1), len(web.urls) - 1)
@@ -82,40 +69,13 @@ def test_kills_lose_nothing(web, gang):
     check_end(web, gang, observer)
 
 
-def test_a_worker_held_up_past_its_lease_does_no_harm(web, file_gang, file_uri):
-    gang = file_gang
-    web.slow_down()
-    workers = [gang.start() for _ in range(3)]
-    observer = gang.observer()
-    for worker in workers:
-        wait_until(lambda w=worker: w.share(observer.crawled()), "each worker to fetch a page")
-    held_up = workers[1]
-    held_up.signal(signal.SIGSTOP)
-    while is_locked(file_uri):  # nobody else could write
-        held_up.signal(signal.SIGCONT)
-        held_up.signal(signal.SIGSTOP)
-    observer.upset()
-    others = [worker for worker in workers if worker is not held_up]
-    wait_until(
-        lambda: sum(w.share(observer.owned()) for w in others) == len(observer.leases()),
-        "others to take over its partitions",
-    )
-    known = observer.known()
-    held_up.signal(signal.SIGCONT)
-    wait_until(lambda: held_up.share(observer.owned()), "it to join in again")
-    # What it was about to ask for it asks for before it hears that others have its partitions.
-    observer.upsets.append((time.monotonic(), known))
-    gang.finish(observer)
-    check_end(web, gang, observer)
-
-
 def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_gang, proxy):
     web.slow_down()
     for _ in range(2):
         server_gang.start(uri=through(proxy, server_gang.uri))
     observer = server_gang.observer()
     for worker in server_gang.workers:
-        wait_until(lambda w=worker: w.share(observer.crawled()), "each worker to fetch a page")
+        wait_until(lambda w=worker: w.seen(observer.view)[0], "each worker to fetch a page")
     proxy.cut()
     observer.upset()
     time.sleep(2 * LEASE)
@@ -144,7 +104,7 @@ def test_a_host_never_sees_two_requests_at_once_or_too_close(web, file_gang):
         gang.start(*polite)
     observer = gang.observer()
     wait_until(lambda: len(web.fetched) > 20, "some pages")
-    victim = next(w for w in gang.workers if w.share(observer.crawled()))
+    victim = next(w for w in gang.workers if w.seen(observer.view)[0])
     victim.signal(signal.SIGKILL)
     gang.start(*polite)
     wait_until(lambda: len(web.fetched) > 35, "more pages")

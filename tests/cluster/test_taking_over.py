@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,13 @@ def scores(worker: Worker) -> dict[str, float]:
     return found
 
 
+def next_links(worker: Worker, most: int) -> list[tuple[str, float]]:
+    """Take the links that come next, and their scores."""
+    found = scores(worker)
+    links = iter(worker.job.next, None)
+    return [(link.url, found[link.url]) for link in islice(links, most)]
+
+
 def evidence(worker: Worker) -> list[float]:
     """Return how many links a worker has learnt from, and what they were."""
     return worker.job._mixture.link_model.evidence.counts[0].tolist()
@@ -54,6 +62,27 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     after = scores(second)
     assert after.keys() == before.keys()
     assert after == {url: pytest.approx(score, abs=most) for url, score in before.items()}
+
+
+def test_the_next_links_are_those_that_would_have_come_next() -> None:
+    gang = Gang(MadeWeb(8, 200), Rules(partitions=16, lease=4.0, rest=0.0))
+    first = gang.join()
+    while gang.web.fetched.total() < 300:
+        gang.pass_time()
+    gang.pages_a_step = 0
+    for _ in range(8):  # what is under way comes, and is written down
+        gang.pass_time()
+    would_come = next_links(first, 200)
+    first.die()
+    second = gang.join()
+    for _ in range(40):
+        gang.pass_time()
+    come = next_links(second, 200)
+    assert len(come) == 200
+    assert [score for _, score in come] == [score for _, score in would_come]
+    for host in gang.web.hosts:  # whose turn it is among equals nobody promises
+        own = [[link for link in some if host in link[0]] for some in (come, would_come)]
+        assert own[0][: len(own[1])] == own[1][: len(own[0])]
 
 
 @each("algo", ["learned", "urlrule"])
