@@ -3,7 +3,7 @@
 * ``budget``: ``JOB/pages``; ``granted``, JSON: by partition, the epoch of the owner that wrote
   last, and the pages granted in all.
 
-A grant stays with its partition when the owner dies; an owner gives back what it cannot use.
+A grant stays with its partition when the owner dies; an owner gives back what it does not use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mmcrawl.cluster.leases import Lease
 from mmcrawl.cluster.store import Row, SharedStore
 
 _NAME = "pages"
-_LARGEST = 500  # pages granted at once
+_LARGEST = 64  # pages granted at once: more would lie where other partitions have better links
 
 
 class Budget:
@@ -32,13 +32,13 @@ class Budget:
         spare: Mapping[int, int],
         leases: Collection[Lease],
     ) -> dict[int, int]:
-        """Grant pages to some of a worker's partitions; give back what others do not need.
+        """Grant pages to some of a worker's partitions; give back what others do not use.
 
         Args:
             own: leases of the worker.
             wants: pages that each had crawled or was fetching, where it needs more; of others'
                 partitions nothing is done.
-            spare: pages that each has crawled, where it needs no more.
+            spare: pages that each has crawled, where it uses no more.
             leases: of all partitions, which may be some seconds old.
 
         Returns:
@@ -48,7 +48,7 @@ class Budget:
             self._documents.insert("budget", {_NAME: {"version": 0, "granted": "{}"}})
             self._is_there = True
         pages = {lease.partition: lease.pages for lease in (*leases, *own.values())}
-        busy = sum(lease.busy > 0 for lease in leases)
+        workers = len({lease.owner for lease in (*leases, *own.values())} - {""})
         result: dict[int, int] = {}
 
         def granted(row: Row) -> Row | None:
@@ -66,9 +66,11 @@ class Budget:
                 max(told.get(str(partition), [0, 0])[1], pages.get(partition, 0))
                 for partition in {*pages, *map(int, told)}
             )
-            for partition in sorted(mine & wants.keys()):
+            asking = sorted(mine & wants.keys())
+            share = room // max(2 * workers * len(asking), 1)  # others may want more just as well
+            for partition in asking:
                 has = max(told.get(str(partition), [0, 0])[1], own[partition].pages)
-                more = min(max(room // (2 * max(busy, 1)), 1), _LARGEST, max(room, 0))
+                more = min(max(share, 1), _LARGEST, max(room, 0))
                 # What it has not used yet it inherited from an owner that is no more.
                 more = 0 if has - wants[partition] >= more else more
                 told[str(partition)] = [own[partition].epoch, has + more]

@@ -30,7 +30,7 @@ from typing import Any
 from mmcrawl.cluster.budget import Budget
 from mmcrawl.cluster.learnt import Learnt, LearntStore
 from mmcrawl.cluster.leases import Lease, Leases, Logs, Stored
-from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of, surplus
+from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import Row, SharedStore, partition_in
 from mmcrawl.errors import StoreError
@@ -350,10 +350,9 @@ class Exchange:
         quiet = [one for one in sound if not (one.busy or one.alone)]
         for some in (busy, quiet):
             has = sum(one.owner == self.name and one.partition in self.leases.own for one in some)
-            more = members.share(some) - has
-            wanted += members.first(some, more)
-            if some is busy and not report.is_giving:
-                news.give = surplus(has, has + more)
+            wanted += members.first(some, members.share(some) - has)
+        if not report.is_giving:
+            news.give = members.surplus(busy)
         # A lease that names this worker, but is not its own, was taken and the answer was lost.
         wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]
         taken = self.leases.take(wanted) if wanted else []

@@ -19,7 +19,7 @@ from mmcrawl.cluster.store import Row, SharedStore
 
 OVER = "over"
 """Names, among the heartbeats, the document by which all who are there are told of the end."""
-_KEPT = 4  # a quarter of what it has may be beyond a worker's share
+_ENOUGH = 32  # partitions with something to do, among which a worker always finds pages to fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,24 @@ class Members:
 
         All that see the same come to shares that add up: who has most keeps one that is over.
         """
+        count, free = self._owned(leases)
+        least, over = divmod(count.total() + free, len(count))
+        ranked = sorted(count, key=lambda name: (-count[name], name))
+        return least + (ranked.index(self._name) < over)
+
+    def surplus(self, leases: Collection[Lease]) -> int:
+        """Return how many partitions this worker is to hand over, of those with something to do.
+
+        None while each worker has enough. Partitions run dry and fill again; to hand one over at
+        each such change costs more than it brings, as who takes it goes through its history.
+        """
+        count, _ = self._owned(leases)
+        share = self.share(leases)
+        is_any_short = min(count.values()) < min(share / 2, _ENOUGH)
+        return max(count[self._name] - share, 0) if is_any_short else 0
+
+    def _owned(self, leases: Iterable[Lease]) -> tuple[Counter[str], int]:
+        """Return how many of some partitions each living worker has, and how many are free."""
         count = Counter(dict.fromkeys(self.living, 0))
         free = 0
         for lease in leases:
@@ -113,9 +131,7 @@ class Members:
                 count[lease.owner] += 1
             else:
                 free += not lease.fault
-        least, over = divmod(count.total() + free, len(count))
-        ranked = sorted(count, key=lambda name: (-count[name], name))
-        return least + (ranked.index(self._name) < over)
+        return count, free
 
     def first(self, leases: Iterable[Lease], most: int) -> list[Lease]:
         """Return some of the partitions that may be taken: others begin with others."""
@@ -124,12 +140,3 @@ class Members:
 
     def _order(self, lease: Lease) -> bytes:
         return blake2b(f"{lease.partition} {self._name}".encode(), digest_size=8).digest()
-
-
-def surplus(has: int, share: int) -> int:
-    """Return how many partitions a worker is to hand over: none if it is few beyond its share.
-
-    Partitions run dry and fill again. To hand one over at each such change costs more than it
-    brings, as who takes it goes through its history.
-    """
-    return has - share if has - share > has // _KEPT else 0

@@ -46,7 +46,8 @@ SIBLINGS = 64
 """Among so many partitions memory is divided: of more only some have very many links."""
 _SCRATCH = "partitions.db"  # no crawl of a user is called so
 _SURELY_LOCKED = 60.0  # seconds after which a worker has the lock of the folder that it made
-_FEW_PAGES = 16  # of the budget, at which more are asked for
+_FEW_PAGES = 32  # of the budget, at which more are asked for
+_UNUSED_SECONDS = 20.0  # after which pages of the budget are given back
 
 
 class OwnPartitions:
@@ -226,6 +227,7 @@ class OwnPartitions:
             job = self.jobs[partition]
             if job.rests_until > now:
                 continue
+            job.wanted_at = now
             may_fetch = not self._rules.max_pages or job.granted > job.used
             if is_any_ready and not may_fetch:
                 continue  # its hosts need not tell too that not all are left alone
@@ -321,13 +323,15 @@ class OwnPartitions:
         return report
 
     def _ask_for_budget(self, report: Report) -> None:
-        """Report what partitions have used that need more, and what others need at most."""
+        """Report what partitions have used that need more, and what others do not use."""
+        now = self._clock()
         for partition, job in self.jobs.items():
             busy, _ = job.told
-            if busy and job.ready and job.granted - job.used < _FEW_PAGES:
+            left, is_wanted = job.granted - job.used, now - job.wanted_at < _UNUSED_SECONDS
+            if left > 0 and not job.under_way and not (busy and is_wanted):
+                report.spare[partition] = job.granted = job.pages
+            elif busy and job.ready and left < _FEW_PAGES and is_wanted:
                 report.wants[partition] = job.used
-            elif not busy and job.granted > job.pages:
-                report.spare[partition] = job.pages
 
     def _copied(self, partition: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
         """Return the contents of a partition after the report that is being made.

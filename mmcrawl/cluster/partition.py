@@ -71,6 +71,7 @@ class PartitionJob(CrawlJob):
         rests_until: nothing is fetched before, by the monotonic clock.
         under_way: links that are being fetched.
         granted: pages that may be fetched in all, if the crawl has a budget.
+        wanted_at: when its best link was last among the best ones, by the monotonic clock.
         near: pages with media a little below the threshold, until they are published.
         taken_in: messages that were processed, until that is written.
         told: how many links are busy and left alone, as the lease says.
@@ -83,7 +84,7 @@ class PartitionJob(CrawlJob):
         super().__init__(*args, **crawl)
         self.findings.changed = set()
         self._learnt_links = learnt_links
-        self.epoch, self.granted, self.rests_until = 0, 0, -inf
+        self.epoch, self.granted, self.rests_until, self.wanted_at = 0, 0, -inf, -inf
         self.under_way: set[int] = set()
         self.near: list[NearMiss] = []
         self.taken_in: list[str] = []

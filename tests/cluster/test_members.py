@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.cluster import OVER, Heartbeat, Lease, Members, heartbeats_of, surplus
+from mmcrawl.cluster import OVER, Heartbeat, Lease, Members, heartbeats_of
 from tests.tables import each
 
 LEASE = 4.0
@@ -74,11 +74,18 @@ def test_who_has_more_gives_who_has_less_takes_and_then_nobody_does(owners: list
 
 
 @each(
-    "has, share, over",
-    [(1, 1, 0), (2, 1, 1), (3, 2, 1), (5, 4, 0), (160, 128, 0), (171, 128, 43), (0, 3, 0)],
+    "ann, bob, over",
+    [(1, 0, 0), (2, 0, 1), (2, 1, 0), (5, 1, 2), (5, 2, 0), (304, 164, 0), (300, 20, 140)],
 )
-def test_a_worker_keeps_what_is_little_beyond_its_share(has: int, share: int, over: int) -> None:
-    assert surplus(has, share) == over
+def test_a_worker_hands_partitions_over_only_if_another_is_short_of_them(
+    ann: int, bob: int, over: int
+) -> None:
+    crew = Crew("ann", "bob")
+    leases = [
+        Lease(partition, "ann" if partition < ann else "bob") for partition in range(ann + bob)
+    ]
+    assert crew.members["ann"].surplus(leases) == over
+    assert crew.members["bob"].surplus(leases) == 0
 
 
 @each("facts", ["", "{", "[]", "{}", None])
