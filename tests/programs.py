@@ -10,6 +10,8 @@ from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[1]
+MMCRAWL = "from mmcrawl.commands.program import main; main()"
+"""What the program `mmcrawl` runs, for ``python -c``."""
 
 
 def run(

@@ -246,28 +246,6 @@ def test_a_flipped_bit_costs_what_stands_behind_it_and_nothing_before(filled):
         assert touched.isdisjoint({1, 2, 3})
 
 
-def test_an_index_that_is_lost_is_made_again_from_the_records(filled):
-    tables = ("url", "version", "visit", "stream", "counter")
-    with open_archive(f"sqlite:///{filled}") as archive:
-        archive.note_unchanged("http://a.test/", 99.0)
-        archive.purge(url="http://c.test/", before=2.5)
-    with closing(sqlite3.connect(filled)) as db, db:
-        before = {
-            name: db.execute(f"SELECT * FROM {name} ORDER BY key").fetchall() for name in tables
-        }
-        for name in tables:
-            db.execute(f"DELETE FROM {name}")
-    with open_archive(f"sqlite:///{filled}") as archive:
-        assert not archive.check().clean
-        assert archive.check(repair=True).clean
-        assert archive.check().faults == ()
-    with closing(sqlite3.connect(filled)) as db:
-        after = {
-            name: db.execute(f"SELECT * FROM {name} ORDER BY key").fetchall() for name in tables
-        }
-    assert after == before
-
-
 def test_a_tail_that_is_damaged_is_not_sealed_over(tmp_path, caplog):
     path = tmp_path / "archive.db"
     with open_archive(f"sqlite:///{path}") as archive:

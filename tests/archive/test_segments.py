@@ -1,7 +1,9 @@
 """Segments: what they share, what a purge takes out of them, and two processes that write them."""
 
 import random
+from contextlib import contextmanager
 from itertools import count
+from pkgutil import resolve_name
 
 import pytest
 
@@ -38,6 +40,24 @@ def assert_holds(archive, captures):
         assert archive.rebuild(archive.get(each.url, at=each.time)).body == each.body
 
 
+@contextmanager
+def just_before_segments_are_replaced(do, when=lambda old, how: True):
+    """Have another do something the first time that segments are replaced which are meant."""
+    index = resolve_name("mmcrawl.archive.index:Index")
+    replace, done = index.replace, []
+
+    def replace_late(self, old, made, **how):
+        if not done and when(old, how):
+            done.append(True)
+            do()
+        return replace(self, old, made, **how)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(index, "replace", replace_late)
+        yield
+    assert done
+
+
 @pytest.mark.usefixtures("small_segments")
 @pytest.mark.parametrize(("own_from", "own"), [(1, [1, 1, 0]), (3, [1, 0, 0])])
 def test_a_page_that_comes_again_when_its_segment_is_full_has_a_stream_of_its_own(
@@ -68,22 +88,18 @@ def test_a_purge_leaves_nothing_of_a_version_in_any_segment(uri):
         assert not any(gone.url in read_head(head).about.urls.values() for head in heads)
 
 
-def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri, monkeypatch):
+def purge(uri, url):
+    with open_archive(uri) as archive:
+        archive.purge(url=url)
+
+
+def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri):
     stored = write(uri, [(page, 1) for page in range(3)])
-    replace = type(open_archive(uri)._index).replace
-    purged = []
-
-    def purge_first(self, old, made, **how):
-        if not purged:
-            purged.append(True)
-            with open_archive(uri) as other:
-                other.purge(url=stored[0].url)
-        return replace(self, old, made, **how)
-
-    with open_archive(uri, keep_blocks=False) as archive:
+    with (
+        just_before_segments_are_replaced(lambda: purge(uri, stored[0].url)),
+        open_archive(uri, keep_blocks=False) as archive,
+    ):
         archive.store(capture(3, 1, 50.0))
-        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", purge_first)
-    assert purged
     with open_archive(uri, read_only=True) as archive:
         assert_holds(archive, [*stored[1:], capture(3, 1, 50.0)])
         texts = [archive._reader.content(segment) for segment in segments_of(archive)]
@@ -128,50 +144,35 @@ def test_what_is_purged_of_a_dictionary_is_nowhere_and_the_rest_is_whole(based):
         assert_holds(archive, stored[-1:])
 
 
-def test_a_dictionary_that_is_purged_while_another_segment_gets_it(based, monkeypatch):
+def test_a_dictionary_that_is_purged_while_another_segment_gets_it(based):
     uri, stored = based
-    replace = type(open_archive(uri)._index).replace
-    purged = []
-
-    def purge_first(self, old, made, **how):
-        if not purged and how.get("base") is not None:
-            purged.append(True)
-            with open_archive(uri) as other:
-                other.purge(url=stored[0].url)
-        return replace(self, old, made, **how)
-
     last = capture(99, 1, 100.0)
     with open_archive(uri, keep_blocks=False) as archive:
         archive.store(last)
-        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", purge_first)
-        archive.pack()
-        monkeypatch.undo()
-    assert purged
+        with just_before_segments_are_replaced(
+            lambda: purge(uri, stored[0].url), when=lambda old, how: how.get("base") is not None
+        ):
+            archive.pack()
     with open_archive(uri) as archive:
         assert_holds(archive, [*stored[1:], last])
 
 
-def test_a_segment_that_gets_a_dictionary_while_that_is_purged(based, monkeypatch):
+def test_a_segment_that_gets_a_dictionary_while_that_is_purged(based):
     uri, stored = based
     if uri.startswith("sqlite"):
         pytest.skip("nobody writes while a purge does")
     last = capture(99, 1, 100.0)
-    replace = type(open_archive(uri)._index).replace
-    sealed = []
 
-    def seal_first(self, old, made, **how):
-        if not sealed and old[0].first == 0:
-            sealed.append(True)
-            with open_archive(uri, keep_blocks=False) as other:
-                other.store(last)
-                other.pack(3)
-        return replace(self, old, made, **how)
+    def seal():
+        with open_archive(uri, keep_blocks=False) as other:
+            other.store(last)
+            other.pack(3)
 
-    with open_archive(uri) as archive:
-        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", seal_first)
+    with (
+        open_archive(uri) as archive,
+        just_before_segments_are_replaced(seal, when=lambda old, how: old[0].first == 0),
+    ):
         archive.purge(url=stored[0].url)
-        monkeypatch.undo()
-    assert sealed
     with open_archive(uri) as archive:
         assert_holds(archive, [*stored[1:], last])
 

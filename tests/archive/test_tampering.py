@@ -136,6 +136,10 @@ RESTORED = [
     ("next", "UPDATE stream SET next = 0 WHERE key = 'b.test'"),
     ("counters", "DELETE FROM counter"),
     ("segments", "UPDATE segment SET stream = 9, first = 3, entries = 1, raw = 1, level = 7"),
+    (
+        "all of the index",
+        *(f"DELETE FROM {name}" for name in ("url", "version", "visit", "stream", "counter")),
+    ),
 ]
 
 
@@ -153,11 +157,12 @@ def done_to(path, *statements: str) -> None:
             assert db.execute(statement).rowcount > 0
 
 
-@each("what, statement", RESTORED)
-def test_a_repair_makes_the_index_again_from_the_records(whole, tmp_path, what, statement):
+@each("row", RESTORED)
+def test_a_repair_makes_the_index_again_from_the_records(whole, tmp_path, row):
+    _, *statements = row
     path = shutil.copy(whole, tmp_path / "archive.db")
     before = everything(path)
-    done_to(path, statement)
+    done_to(path, *statements)
     with open_archive(f"sqlite:///{path}") as archive:
         report = archive.check(repair=True)
         assert report.faults

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from scrapy import cmdline
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
+
+from mmcrawl.commands import main
 
 
 class Said(NamedTuple):
@@ -73,6 +76,18 @@ def ran(name: str, *words: str, folder: Path, answer: str = "") -> subprocess.Co
             code = 2
             print(f"scrapy {name}: error: {error}", file=err)
     return subprocess.CompletedProcess([name, *words], code, out.getvalue(), err.getvalue())
+
+
+def called(program: str, *words: str, capture: pytest.CaptureFixture[str]) -> Said:
+    """Run `scrapy` or `mmcrawl` in this process, which ends before anything is crawled."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
+        patched.setattr(sys, "argv", [f"/bin/{program}", *words])
+        for name in ("ScrapyArgumentParser", "print"):  # commands of ours put theirs in place
+            patched.setattr(cmdline, name, vars(cmdline).get(name, print), raising=False)
+        with pytest.raises(SystemExit) as end:
+            main() if program == "mmcrawl" else cmdline.execute()
+    return Said(int(end.value.code or 0), *capture.readouterr())
 
 
 def runner(make: type[ScrapyCommand], capture: pytest.CaptureFixture[str]) -> Run:

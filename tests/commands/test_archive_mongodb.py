@@ -9,7 +9,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
-from tests.commands.running import exit_code
+from tests.commands.running import Run, runner
 from tests.databases import mongodb_uri
 from tests.tables import each
 
@@ -18,8 +18,6 @@ pytest.importorskip("pymongo")
 URL, OTHER = "http://optics.test/lens.html", "http://other.test/"
 DAY = 86_400.0
 PASSWORD = "s3cret"
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def page(news: str) -> bytes:
@@ -32,15 +30,9 @@ def page(news: str) -> bytes:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the command on an archive; return exit code, output and errors."""
+    """Run the command in this process."""
     monkeypatch.chdir(tmp_path)
-
-    def run(uri: str, *args: str) -> tuple[int, str, str]:
-        code = exit_code(module.Command, *args, "-a", f"archive={uri}")
-        out, err = capfd.readouterr()
-        return code, " ".join(out.split()), err
-
-    return run
+    return runner(module.Command, capfd)
 
 
 @pytest.fixture
@@ -60,9 +52,9 @@ def test_all_subcommands_work_on_a_server(run, database, tmp_path):
         archive.store(Capture(OTHER, b"<p>other", DAY, headers=headers))
 
     def good(*args: str, of: str = uri) -> str:
-        code, out, err = run(of, *args)
-        assert (code, err) == (0, "")
-        return out
+        said = run(*args, "-a", f"archive={of}")
+        assert (said.code, said.err) == (0, "")
+        return said.words
 
     assert f"2 3 1970-01-04 00:00:00 UTC {URL}" in good("list")
     assert "2 2 1970-01-03 00:00:00 UTC 200" in good("versions", URL)
@@ -97,8 +89,8 @@ NOBODY = f"mongodb://ann:{PASSWORD}@127.0.0.1:1/pages?serverSelectionTimeoutMS=1
 def test_a_server_that_cannot_be_used_is_one_sentence_without_the_password(
     run: Run, uri: str, code: int, sentence: str
 ) -> None:
-    told, out, err = run(uri, "list")
-    assert (told, out, err.count("\n")) == (code, "", 1)
-    assert sentence in err
-    assert PASSWORD not in err
-    assert "ann:" not in err
+    said = run("list", "-a", f"archive={uri}")
+    assert (said.code, said.out, said.err.count("\n")) == (code, "", 1)
+    assert sentence in said.err
+    assert PASSWORD not in said.err
+    assert "ann:" not in said.err

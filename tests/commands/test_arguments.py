@@ -4,14 +4,11 @@ import argparse
 import re
 from importlib import import_module
 
-import pytest
-from scrapy import cmdline
-
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.commands import main, rank
+from mmcrawl.commands import rank
 from mmcrawl.commands.archive import Command as ArchiveCommand
 from mmcrawl.crawl import FocusedParams, as_time
-from tests.commands.running import exit_code, runner
+from tests.commands.running import called, exit_code, runner
 from tests.tables import each
 from tests.test_documented_commands import command_of
 
@@ -76,20 +73,14 @@ def test_commands_that_take_an_archive_take_its_name_alone(command, place, monke
     ],
 )
 @each("program", ["scrapy", "mmcrawl"])
-def test_what_is_misspelt_is_told_in_a_sentence(program, words, told, monkeypatch, capsys):
+def test_what_is_misspelt_is_told_in_a_sentence(program, words, told, capsys):
     if program == "scrapy" and words[:2] == ["crawl", "-s"]:
         words = ["crawl", "focused", *words[1:]]
-    monkeypatch.setattr("sys.argv", [program, *words])
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
-    monkeypatch.setattr("scrapy.cmdline.ScrapyArgumentParser", cmdline.ScrapyArgumentParser)
-    monkeypatch.setattr("scrapy.cmdline.print", print, raising=False)
-    with pytest.raises(SystemExit) as ended:
-        cmdline.execute([program, *words]) if program == "scrapy" else main()
-    said = capsys.readouterr().err
-    assert ended.value.code == (2 if told else 0), said
-    assert re.search(told, said)
+    said = called(program, *words, capture=capsys)
+    assert said.code == (2 if told else 0), said
+    assert re.search(told, said.err)
     if told:
-        assert re.fullmatch(rf"{program} \w+: .*\n", said)
+        assert re.fullmatch(rf"{program} \w+: .*\n", said.err)
 
 
 @each(
@@ -129,8 +120,6 @@ def test_a_folder_that_was_deleted_is_told_in_a_sentence(words, tmp_path, monkey
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    monkeypatch.setattr("sys.argv", ["mmcrawl", *words.split()])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "the folder you are in was deleted" in capsys.readouterr().err
+    said = called("mmcrawl", *words.split(), capture=capsys)
+    assert said.code == 2
+    assert "the folder you are in was deleted" in said.err

@@ -1,15 +1,14 @@
 """`scrapy browse`: what a person types, and what comes back."""
 
 import json
-import os
 import re
 import signal
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -18,10 +17,11 @@ from mmcrawl.browse import Options
 from mmcrawl.commands import browse as module
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import Run, exit_code, runner
-from tests.waiting import HANG, until
+from tests.desks import ended_by
+from tests.programs import MMCRAWL, started
+from tests.waiting import until
 from tests.warm import python
 
-PROGRAM = "from mmcrawl.commands.program import main; main()"
 PAGE = "http://optics.test/lens.html"
 
 
@@ -36,25 +36,18 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @contextmanager
-def started(desk: Path, *args: str) -> Iterator[str]:
+def serving(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
-    process = subprocess.Popen(
-        [python(), "-c", PROGRAM, "browse", *args],
-        cwd=desk,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        line = process.stdout.readline()
-        assert line, process.stderr.read() if process.stderr else ""
-        yield line
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=HANG)
-    assert "Traceback" not in errors
-    assert process.returncode == 0, errors
+    program = (python(), "-c", MMCRAWL)
+    with started("browse", *args, folder=desk, program=program, stdout=PIPE) as process:
+        try:
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            yield line
+        finally:
+            run = ended_by(process, signal.SIGINT)
+    assert "Traceback" not in run.err
+    assert run.code == 0, run.err
 
 
 def fetched(address: str, **headers: str) -> tuple[int, str]:
@@ -66,7 +59,7 @@ def fetched(address: str, **headers: str) -> tuple[int, str]:
 
 
 def test_it_serves_until_interrupted(desk: Path) -> None:
-    with started(desk, "--port", "0") as line:
+    with serving(desk, "--port", "0") as line:
         [address] = re.findall(r"http://127\.0\.0\.1:\d+/", line)
         status, text = fetched(address)
         assert status == 200
@@ -79,7 +72,7 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
 def test_it_begins_where_nothing_was_crawled_and_beyond_loopback_needs_the_token_it_prints(
     tmp_path: Path,
 ) -> None:
-    with started(tmp_path, "--port", "0", "--host", "0.0.0.0") as line:
+    with serving(tmp_path, "--port", "0", "--host", "0.0.0.0") as line:
         [(port, token)] = re.findall(r":(\d+)/\?token=([\w-]+)", line)
         assert fetched(f"http://127.0.0.1:{port}/")[0] == 401
         status, text = fetched(f"http://127.0.0.1:{port}/", Authorization=f"Bearer {token}")

@@ -18,9 +18,10 @@ import pytest
 from mmcrawl.cluster import Heartbeat, heartbeats_of, open_shared_store
 from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
+from tests.desks import end_of, ended_by
 from tests.programs import started
 from tests.tables import each
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 WEB = ["-a", "web=sim:pages=120,sites=2", "-a", "keywords=*", "-a", "archive=none"]
 
@@ -30,11 +31,34 @@ WEB = ["-a", "web=sim:pages=120,sites=2", "-a", "keywords=*", "-a", "archive=non
 STAND_IN = """
 import os, signal, sys, time
 from pathlib import Path
+
 number, _, token = os.environ["_MMCRAWL_WORKER"].partition("/")
-begun = Path(sys.argv[1], f"begun-{number}")
-begun.open("a").write(token + "\\n")
-times = len(begun.read_text().split())
+
+def times_begun(number):
+    path = Path(sys.argv[1], f"begun-{number}")
+    return len(path.read_text().split()) if path.exists() else 0
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+with Path(sys.argv[1], f"begun-{number}").open("a") as begun:
+    begun.write(token + "\\n")
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+"""
+THE_SECOND_DIES_TWICE = """
+if number == "1" and times_begun("1") < 3:
+    sys.stdin.read()
+    die()
+while times_begun("1") < 3:
+    time.sleep(0.02)
+"""
+HANGS_AT_FIRST = """
+if times_begun(number) == 1:
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+STUBBORN = """
+signal.signal(signal.SIGINT, lambda *_: 0)
+time.sleep(600)
 """
 
 
@@ -66,40 +90,29 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-u
 
 def when(true: Callable[[], object], do: Callable[[], object]) -> None:
     """Do something from another thread once something is true."""
-
-    def wait() -> None:
-        end = time.monotonic() + HANG
-        while not true() and time.monotonic() < end:
-            time.sleep(0.02)
-        do()
-
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=lambda: (until(true, 0.02), do()), daemon=True).start()
 
 
 def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage) -> None:
-    die = "sys.stdin.read() or os.kill(os.getpid(), 9) if number == '1' and times < 3 else 0\n"
-    third = "while not third.exists() or len(third.read_text().split()) < 3: time.sleep(0.02)"
-    workers = stage.workers(f"{die}third = begun.with_name('begun-1')\n{third}")
-    name = "host-7-"
+    workers = stage.workers(THE_SECOND_DIES_TWICE)
+    see_off = workers._see_off
 
-    def note(worker: Any, now: float, see_off: Any = workers._see_off) -> None:
-        stage.shared.put("worker", name + worker.token, Heartbeat(4).row)
+    def gives_a_sign_before(worker: Any, now: float) -> None:
+        stage.shared.put("worker", f"host-7-{worker.token}", Heartbeat(4).row)
         see_off(worker, now)
 
-    workers._see_off = note  # type: ignore[method-assign]
+    workers._see_off = gives_a_sign_before  # type: ignore[method-assign]
     stage.shared.stop_job("finished", finished=True)
     assert workers.run() == "finished"
-    tokens = stage.begun(1)
-    assert (len(stage.begun(0)), len(tokens)) == (1, 3)
-    left = {name[7:] for name in stage.shared.names("worker")}
-    assert left == {tokens[2], stage.begun(0)[0]}
+    [first], [_, _, third] = stage.begun(0), stage.begun(1)
+    assert {*stage.shared.names("worker")} == {f"host-7-{token}" for token in (first, third)}
 
 
 def test_workers_that_die_again_and_again_are_given_up(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "_MOST_DEATHS", 2)
-    assert stage.workers("os.kill(os.getpid(), 9)", 1).run() == "store_error"
+    assert stage.workers("die()", 1).run() == "store_error"
     assert len(stage.begun(0)) == 3
     assert "another is started in 0.05 s" in caplog.text
     assert "Worker 0 died; given up" in caplog.text
@@ -113,7 +126,7 @@ def test_ctrl_c_is_passed_on_and_a_second_one_ends_at_once(stage: Stage) -> None
     assert stage.workers("time.sleep(600)").run() == "shutdown"
     for number in (0, 1):
         (stage.folder / f"begun-{number}").unlink()
-    stubborn = stage.workers("signal.signal(signal.SIGINT, lambda *_: 0)\ntime.sleep(600)")
+    stubborn = stage.workers(STUBBORN)
     when(there, lambda: os.kill(os.getpid(), signal.SIGTERM))
     when(lambda: stubborn._told == 1, lambda: os.kill(os.getpid(), signal.SIGINT))
     assert stubborn.run() == "shutdown"
@@ -131,7 +144,7 @@ def test_a_worker_that_hangs_is_ended_and_another_one_started(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "_LOOK_SECONDS", 0.1)
-    workers = stage.workers("if times == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)", 1)
+    workers = stage.workers(HANGS_AT_FIRST, 1)
     workers._hangs = 0.5
 
     def note() -> None:
@@ -178,8 +191,7 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
     slow = ("-s", "MMCRAWL_WEB_LATENCY=2000", "-s", "CONCURRENT_REQUESTS=2")
     own = ("-a", "store=crawl.db", "-a", "job=j", "-a", "workers=2", "-O", "all.jsonl")
     first = crawl(tmp_path, *own, *slow)
-    alone.communicate(timeout=HANG)
-    assert alone.returncode == 0
+    assert end_of(alone).code == 0
     uri, end = f"sqlite:///{tmp_path}/crawl.db", time.monotonic() + HANG
 
     def pids(pages: int) -> list[int]:
@@ -198,13 +210,11 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
     os.kill(before := pids(2)[0], signal.SIGKILL)
     while before in pids(0):
         time.sleep(0.1)
-    first.send_signal(signal.SIGINT)
-    said = first.communicate(timeout=HANG)[1]
-    assert "died; another is started in 1 s" in said
-    assert "Stopped (shutdown); run the same command to continue." in said
-    assert (first.returncode, "Traceback" in said) == (0, False)
-    second = crawl(tmp_path, *own)
-    said = second.communicate(timeout=HANG)[1]
-    assert "Finished: every link that may be followed was fetched." in said
-    assert (second.returncode, "Traceback" in said) == (0, False)
+    stopped = ended_by(first, signal.SIGINT)
+    assert "died; another is started in 1 s" in stopped.err
+    assert "Stopped (shutdown); run the same command to continue." in stopped.err
+    finished = end_of(crawl(tmp_path, *own))
+    assert "Finished: every link that may be followed was fetched." in finished.err
+    for run in (stopped, finished):
+        assert (run.code, "Traceback" in run.err) == (0, False)
     assert rows(tmp_path / "all.jsonl") == rows(tmp_path / "alone.jsonl")

@@ -1,18 +1,17 @@
 """A command that is asked to end by SIGTERM clears up behind itself."""
 
-import os
-import subprocess
+import signal
 import sys
 from pathlib import Path
-from time import monotonic, sleep
+from subprocess import DEVNULL
 
 import psutil
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from tests.waiting import HANG
-
-ROOT = Path(__file__).parents[2]
+from tests.desks import ended_by
+from tests.programs import started
+from tests.waiting import HANG, until
 
 
 @pytest.fixture
@@ -35,19 +34,13 @@ def archive(tmp_path: Path) -> Path:
 def test_a_command_that_reads_with_several_processes_leaves_none_of_their_semaphores(
     archive: Path,
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "archive", "search", "lens", "-a", f"archive={archive}"],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    program = (sys.executable, "-m", "scrapy")
+    words = ("archive", "search", "lens", "-a", f"archive={archive}")
+    with started(*words, folder=archive.parent, program=program, stdout=DEVNULL) as process:
         try:
             children = wait_for_readers(psutil.Process(process.pid))
         finally:
-            process.terminate()
-        said = process.communicate(timeout=HANG)[1]
+            said = ended_by(process, signal.SIGTERM).err
     assert process.returncode in (0, 130), said
     assert "leaked" not in said
     assert "Traceback" not in said
@@ -56,10 +49,5 @@ def test_a_command_that_reads_with_several_processes_leaves_none_of_their_semaph
 
 def wait_for_readers(process: psutil.Process) -> list[psutil.Process]:
     """Return the processes that a process has started, once one of them reads."""
-    end = monotonic() + HANG
-    while monotonic() < end:
-        children = process.children()
-        if any("spawn_main" in " ".join(child.cmdline()) for child in children):
-            return children
-        sleep(0.02)
-    raise AssertionError("no process was started")
+    until(lambda: any("spawn_main" in " ".join(one.cmdline()) for one in process.children()), 0.02)
+    return process.children()

@@ -13,12 +13,13 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from mmcrawl.commands.terminal import run
+from tests.desks import end_of
+from tests.programs import MMCRAWL, started
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from mmcrawl.commands.program import main; main()"
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
 
 
@@ -118,13 +119,11 @@ def test_what_is_damaged_of_a_warc_file_is_told(folder, capfdbinary):
 def test_a_reader_that_has_seen_enough_is_no_error(folder: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    words = ("-c", PROGRAM, "blocks", "--format", "md", str(folder / "pages" / "one.html"))
-    command = [python(), *words]
-    ended = subprocess.run(
-        command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=HANG, check=False
-    )
-    os.close(writing)
-    assert (ended.returncode, ended.stderr) == (1, b"")
+    program = (python(), "-c", MMCRAWL)
+    words = ("blocks", "--format", "md", "pages/one.html")
+    with started(*words, folder=folder, program=program, stdout=writing) as process:
+        os.close(writing)
+        assert (end_of(process).err, process.returncode) == ("", 1)
 
 
 @each(

@@ -1,37 +1,27 @@
 """`scrapy help`, and commands named as the program that was called."""
 
-import builtins
 import re
 import sys
 from collections.abc import Callable
 
 import pytest
-from scrapy import cmdline
 
-from mmcrawl.commands import main
 from mmcrawl.commands.terminal import complain
 from mmcrawl.text import as_called
+from tests.commands.running import called
 from tests.tables import each
 
 Run = Callable[..., str]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
     """Runs a program with arguments and returns what it says; another exit code fails."""
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
 
     def run(program: str, *arguments: str, exit_code: int = 0) -> str:
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", [f"/bin/{program}", *arguments])
-            patched.setattr(cmdline, "ScrapyArgumentParser", cmdline.ScrapyArgumentParser)
-            patched.setattr(cmdline, "print", builtins.print, raising=False)
-            called = main if program == "mmcrawl" else cmdline.execute
-            with pytest.raises(SystemExit) as end:
-                called()
-        told = capfd.readouterr()
-        assert (end.value.code or 0) == exit_code, told
-        return told.out + told.err
+        said = called(program, *arguments, capture=capfd)
+        assert said.code == exit_code, said
+        return said.out + said.err
 
     return run
 

@@ -1,10 +1,8 @@
 """What takes long says so, and Ctrl-C ends what may be broken off at once."""
 
 import io
-import os
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from threading import Event
@@ -13,12 +11,12 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
 from tests.commands.running import ran
+from tests.desks import ended_by
 from tests.media.serving import MediaDesk
+from tests.programs import started
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
-
-ROOT = Path(__file__).parents[2]
 
 # A step of a command takes for ever, in code that hears no signal, or else in Python.
 LONG = """
@@ -111,18 +109,12 @@ def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, to
         archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
     Warc(tmp_path / "page.warc").response(URL, BODY)
     files = names_in(tmp_path)
-    with subprocess.Popen(
-        [python(), "-c", LONG, *step, *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    program = (python(), "-c", LONG, *step)
+    with started(*words, folder=tmp_path, program=program) as process:
         try:
             assert process.stderr is not None
             assert any(told in line for line in process.stderr)
-            process.send_signal(sent)
-            said = process.communicate(timeout=HANG)[1]
+            said = ended_by(process, sent).err
         finally:
             process.kill()
     lines = [line for line in said.splitlines() if not line.endswith(" s)")]  # said again

@@ -11,14 +11,10 @@ from mmcrawl.learning import sampled
 from mmcrawl.media import folder_of
 from mmcrawl.works import Marks, open_catalogue
 from tests.commands.running import ran
-from tests.programs import run
+from tests.desks import Desk, Run
+from tests.programs import MMCRAWL
 from tests.topic.test_learning import BAD, GOOD, markup
 from tests.warm import python
-
-
-def scrapy(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    main = "from mmcrawl.commands.program import main; main()"
-    return run(python(), "-c", main, *args, folder=cwd, code=None)
 
 
 def topic(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -69,20 +65,25 @@ def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
     assert "gone.html" in made.stderr
 
 
-SITE = ("-a", "seeds=http://wuli.demo.test/", "-a", "algo=breadth", "-a", "max_pages=120")
-# One page at a time: which 120 are fetched does not depend on the machine.
-ONE = ("-s", "CONCURRENT_REQUESTS=1", "-s", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1")
-CRAWL = ("crawl", "focused", "-a", "web=demo", *SITE, *ONE, "-s", "MMCRAWL_DISPLAY=False")
+SITE = ("web=demo", "seeds=http://wuli.demo.test/", "algo=breadth")
+# One page at a time: which ones are fetched does not depend on the machine.
+ONE = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
+
+
+def crawl(folder: Path, *words: str, pages: int = 120, display: bool = False) -> Run:
+    """Crawl the site from a folder without a project."""
+    given = ("crawl", "focused", *SITE, *words, f"max_pages={pages}")
+    program = (python(), "-c", MMCRAWL)
+    run = Desk(folder).run(*given, program=program, MMCRAWL_DISPLAY=display, **ONE)
+    assert run.code == 0, run.err
+    return run
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a crawl of the demo web: one.db, its archive, and one.jsonl."""
     folder = tmp_path_factory.mktemp("crawled")
-    made = scrapy(
-        *CRAWL, "-a", "topic=physics-senior", "-a", "store=one.db", "-O", "one.jsonl", cwd=folder
-    )
-    assert made.returncode == 0, made.stderr
+    crawl(folder, "topic=physics-senior", "store=one.db", "-O", "one.jsonl")
     return folder
 
 
@@ -97,10 +98,7 @@ def test_pages_of_a_crawl_teach_a_topic_that_the_next_crawl_finds(crawled: Path)
     made = topic("learn", "like-these", "--good", "good.txt", "-a", "store=one.db", cwd=crawled)
     assert made.returncode == 0, made.stderr
     assert "no bad pages were given" in " ".join(made.stdout.split())
-    second = scrapy(
-        *CRAWL, "-a", "topic=like-these", "-a", "store=two.db", "-O", "two.jsonl", cwd=crawled
-    )
-    assert second.returncode == 0, second.stderr
+    crawl(crawled, "topic=like-these", "store=two.db", "-O", "two.jsonl")
     found = relevant(crawled, "two.jsonl")
     assert {tuple(page["words"]) for page in found} == {("≈like-these",)}  # type: ignore[arg-type]
     again = {page["url"] for page in found}.intersection(urls)
@@ -132,9 +130,8 @@ def test_marks_teach_and_outweigh_what_was_said(crawled: Path) -> None:
 
 
 def test_a_crawl_of_fifty_pages_ends_with_words_for_more_keywords(tmp_path: Path) -> None:
-    given = ("-a", "keywords=力学|力", "-a", "store=one.db", "-s", "MMCRAWL_DISPLAY=True")
     title = "Words of these pages that the others lack"
-    told = scrapy(*CRAWL, *given, "-a", "max_pages=80", cwd=tmp_path).stderr
+    told = crawl(tmp_path, "keywords=力学|力", "store=one.db", pages=80, display=True).err
     words = told.partition(title)[2].split("\n\n")[0].partition("\n")[2]
     assert {"加速度", "质量"} <= set(words.split(", "))
     assert "力" not in words.split(", ")  # known already

@@ -1,5 +1,8 @@
-from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+
+from tests.commands.running import called
 from tests.desks import Desk
 from tests.tables import each
 
@@ -18,15 +21,19 @@ CASES = {
 
 @each("arguments", CASES)
 def test_a_wrong_argument_is_one_sentence_and_code_2_and_leaves_the_folder_as_it_was(
-    arguments: tuple[str, ...], open_desk: Callable[[], Desk]
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    desk = open_desk()
+    monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
-        (desk.folder / name).write_bytes(content)
-    run = desk.crawl(*arguments)
-    assert {path.name: path.read_bytes() for path in desk.folder.iterdir()} == FILES
-    assert (run.code, run.out) == (2, "")
-    [line] = run.err.splitlines()
+        (tmp_path / name).write_bytes(content)
+    given = [word for one in arguments for word in (("-a", one) if one[0] != "-" else (one,))]
+    said = called("scrapy", "crawl", "focused", *given, capture=capfd)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == FILES
+    assert (said.code, said.out) == (2, "")
+    [line] = said.err.splitlines()
     assert line.startswith(f"scrapy crawl: {CASES[arguments]}")
 
 

@@ -143,33 +143,3 @@ def flip(documents, row: dict[str, Any], chance: random.Random) -> None:
         except (BSONError, PyMongoError, UnicodeError):
             continue
         return
-
-
-@pytest.fixture
-def filled(uri):
-    """Return the URI of an archive of three URLs, 12 versions each, with visits."""
-    with open_archive(uri) as archive:
-        for n in range(12):
-            archive.store_many([Capture(url, body(url, n), float(n)) for url in URLS])
-        for url in URLS:
-            archive.note_unchanged(url, 50.0)
-        assert archive.check().faults == ()
-    return uri
-
-
-def test_what_was_lost_is_named_by_url_and_time_and_made_again(filled, database):
-    tables = ("url", "version", "visit", "stream", "counter")
-    before = {name: list(database[f"archive_{name}"].find().sort("_id", 1)) for name in tables}
-    database["archive_url"].delete_one({"_id": URLS[1]})
-    database["archive_version"].delete_one({"time": 3.0})
-    database["archive_visit"].delete_many({})
-    database["archive_stream"].delete_one({"_id": "c.test"})
-    with open_archive(filled) as archive:
-        told = {fault.what for fault in archive.check().faults}
-        assert {f"the visit of {url} at 1970-01-01 00:00:50 UTC is gone" for url in URLS} <= told
-        assert {"the row of http://b.test/ is gone", "the row of stream 'c.test' is gone"} <= told
-        assert any("of 1970-01-01 00:00:03 UTC: its row is gone" in what for what in told)
-        assert archive.check(repair=True).clean
-        assert archive.check().faults == ()
-    after = {name: list(database[f"archive_{name}"].find().sort("_id", 1)) for name in tables}
-    assert after == before
