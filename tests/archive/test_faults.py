@@ -1,4 +1,4 @@
-"""Killed, full, damaged, and written by two at once: nothing acknowledged is lost."""
+"""Killed while it is closed, and damaged: nothing acknowledged is lost, and damage is named."""
 
 import random
 import signal
@@ -14,78 +14,23 @@ from mmcrawl.archive.warc import export_warc
 from mmcrawl.errors import StoreError
 from tests.warm import python
 
-KILLS = 10
-
-COMMON = """
-import random, resource, signal, sys
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import sealing, writing
-sealing.TAIL, sealing.CLOSED, writing.OWN_FROM = 1 << 20, 3 << 20, 1
-
-def body(n, size=60_000):
-    parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]
-    return "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
-
-def capture(url, n):
-    return Capture(url, body(n), float(n), content_type="text/html")
-"""
-
 
 def body(n: int, size: int = 60_000) -> bytes:
     parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]
     return "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
 
 
-KILL = (
-    COMMON
-    + """
-import os, time
-path, kills = sys.argv[1], int(sys.argv[2])
-urls = ("http://a.test/", "http://b.test/")
-chance, first = random.Random(1), 0
-for _ in range(kills):
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        archive = open_archive("sqlite:///" + path)
-        for n in range(first, first + 100_000):
-            for url in urls:
-                archive.store(capture(url, n))
-                os.write(writing, f"{url} {n}\\n".encode())
-    os.close(writing)
-    told = open(reading)
-    said = "".join(told.readline() for _ in range(chance.randrange(1, 4)))
-    time.sleep(chance.uniform(0, 0.1))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    said += told.read()
-    print(said, end="")
-    first = max([first] + [int(line.split()[1]) + 1 for line in said.splitlines()])
-"""
-)
-
-
-def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
-    path = tmp_path / "archive.db"
-    command = [python(), "-c", KILL, str(path), str(KILLS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    said = [line.split() for line in done.stdout.splitlines()]
-    assert len(said) > KILLS
-    with open_archive(f"sqlite:///{path}") as archive:
-        report = archive.check()
-        assert (report.faults, report.orphans) == ((), 0)
-        for url, n in said:
-            assert archive.rebuild(archive.get(url, float(n))).body == body(int(n))
-        archive.pack()
-        assert archive.check().clean
-
-
-CLOSE = (
-    COMMON
-    + """
+CLOSE = """
+import random, sys
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.format import sealing, writing
 from mmcrawl.archive.index import Index
+from tests.archive.test_faults import page_of_host
+
+sealing.CLOSED, writing.OWN_FROM = 3 << 20, 1
 sealing.TAIL = sealing.TAILS = 1 << 40  # all is sealed at the end
 sealing.SEALED_LEVEL = 3
+sealing.LONGEST_END = 1e9
 replace = Index.replace
 
 def replace_and_wait(*given, **how):
@@ -95,14 +40,17 @@ def replace_and_wait(*given, **how):
     return done
 
 Index.replace = replace_and_wait
-sealing.LONGEST_END = 1e9
 archive = open_archive("sqlite:///" + sys.argv[1], keep_blocks=False)
-for n in range(200):  # what the pages of a host share is kept once in its segment
-    text = body(n % 10).replace(b"<p>", b"<p>%d " % n)
-    archive.store(Capture(f"http://h{n % 10}.test/{n}", text, float(n), content_type="text/html"))
+for n in range(200):
+    url = f"http://h{n % 10}.test/{n}"
+    archive.store(Capture(url, page_of_host(n), float(n), content_type="text/html"))
 archive.close()
 """
-)
+
+
+def page_of_host(n: int) -> bytes:
+    """A page of one of ten hosts; what the pages of a host share is kept once in its segment."""
+    return body(n % 10).replace(b"<p>", b"<p>%d " % n)
 
 
 def free_pages(path: Path) -> int:
@@ -137,41 +85,7 @@ def test_a_close_that_is_killed_loses_nothing_and_opening_gives_its_room_back(
         versions = [*archive.all_versions()]
         assert len(versions) == 200
         for version in versions[::10]:
-            n = int(version.time)
-            assert archive.rebuild(version).body == body(n % 10).replace(b"<p>", b"<p>%d " % n)
-
-
-def test_a_full_disk_is_refused_and_nothing_is_lost(tmp_path):
-    path = tmp_path / "archive.db"
-    code = (
-        COMMON
-        + """
-from mmcrawl.errors import StoreError
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-archive = open_archive("sqlite:///" + sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-for n in range(1_000):
-    try:
-        archive.store(capture("http://a.test/", 20 * n))
-    except StoreError as error:
-        print(error)
-        break
-    print(n)
-"""
-    )
-    done = subprocess.run(
-        [python(), "-c", code, str(path)], capture_output=True, text=True, check=False
-    )
-    *stored, refusal = done.stdout.splitlines()
-    assert str(path) in refusal
-    assert "full" in refusal or "disk" in refusal
-    assert len(stored) > 3
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert archive.check().clean
-        for n in map(int, stored):
-            found = archive.get("http://a.test/", float(20 * n))
-            assert archive.rebuild(found).body == body(20 * n)
-        archive.store(Capture("http://a.test/", b"and on", 1e6))
+            assert archive.rebuild(version).body == page_of_host(int(version.time))
 
 
 # -- damage -----------------------------------------------------------------------------------
