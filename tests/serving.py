@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
@@ -48,18 +48,22 @@ class Server:
         origin: http://HOST:PORT, without a slash.
 
     Args:
-        answer: gives the answer to a request, or None where it has sent one itself.
+        answer: gives the answer to a request, or None where it has sent one itself; or answers by
+            their paths, and 404 to all else.
         host: an address of this machine.
         connected: is called for each connection, also for one that asks nothing.
     """
 
     def __init__(
         self,
-        answer: Callable[[Request], Answer | None],
+        answer: Callable[[Request], Answer | None] | Mapping[str, Answer],
         host: str = "127.0.0.1",
         connected: Callable[[], object] = lambda: None,
     ) -> None:
         self.asked: list[str] = []
+        if isinstance(answer, Mapping):
+            answers = answer
+            answer = lambda request: answers.get(request.path, Answer(status=404))  # noqa: E731
         self._httpd = _Httpd((host, 0), self._handler(answer, connected))
         self.port = int(self._httpd.server_address[1])
         self.origin = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"

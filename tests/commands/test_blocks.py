@@ -16,7 +16,7 @@ from mmcrawl.commands import blocks as module
 from mmcrawl.commands.terminal import KIND_STYLES
 from tests.commands.running import exit_code
 from tests.programs import typed
-from tests.serving import Answer, Request, Server
+from tests.serving import Answer, Server
 from tests.tables import each
 
 PAGE = """<html><head><title>光学实验</title></head><body>
@@ -46,21 +46,15 @@ def page(tmp_path: Path) -> str:
     return str(file)
 
 
-class Site(Server):
-    """A server on this machine: by path, status, headers and body. It notes what is asked."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        super().__init__(self._answer)
-
-    def _answer(self, request: Request) -> Answer:
-        status, headers, body = self.answers.get(request.path, (404, {}, b"none"))
-        return Answer(body, status, headers)
+@pytest.fixture
+def answers() -> dict[str, Answer]:
+    """What the site has, by path."""
+    return {}
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    with Site() as opened:
+def site(answers: dict[str, Answer]) -> Iterator[Server]:
+    with Server(answers) as opened:
         yield opened
 
 
@@ -145,11 +139,10 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path, capsys):
         assert "[red]lens[/red]" in shown
 
 
-def test_a_page_is_fetched_from_this_machine_where_that_is_asked_for(site: Site) -> None:
-    moved = {"Location": site.url("/new/")}
-    site.answers["/"] = (302, moved, b"")
+def test_a_page_is_fetched_from_this_machine_where_that_is_asked_for(site, answers):
+    answers["/"] = Answer(status=302, headers={"Location": site.url("/new/")})
     kind = {"Content-Type": "text/html; charset=gb2312"}
-    site.answers["/new/"] = (200, kind, PAGE.encode("gb18030"))
+    answers["/new/"] = Answer(PAGE.encode("gb18030"), headers=kind)
     shown = blocks(site.url(), "--json")
     assert shown.returncode == 0, shown.stderr
     document = json.loads(shown.stdout)
@@ -158,28 +151,31 @@ def test_a_page_is_fetched_from_this_machine_where_that_is_asked_for(site: Site)
 
 
 @each(
-    "status, headers, body, said",
+    "answer, said",
     [
-        (404, {}, b"<p>gone", "HTTP 404"),
-        (200, {"Content-Type": "application/pdf"}, b"%PDF-1.4", "no HTML page: application/pdf"),
-        (302, {"Location": "/"}, b"", ""),
+        (Answer(b"<p>gone", 404), "HTTP 404"),
+        (
+            Answer(b"%PDF-1.4", headers={"Content-Type": "application/pdf"}),
+            "no HTML page: application/pdf",
+        ),
+        (Answer(status=302, headers={"Location": "/"}), ""),
     ],
 )
-def test_an_answer_that_is_no_page_is_one_sentence(site, status, headers, body, said):
-    site.answers["/"] = (status, headers, body)
+def test_an_answer_that_is_no_page_is_one_sentence(site, answers, answer, said):
+    answers["/"] = answer
     shown = blocks(site.url())
     assert (shown.returncode, shown.stdout) == (1, "")
     [line] = shown.stderr.splitlines()
     assert line.startswith(f"scrapy blocks: {site.url()}: {said}")
 
 
-def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
+def test_a_public_page_leads_to_no_private_address(site, answers):
     public = "http://public.example.org"  # asked for through a proxy, so no name is looked up
-    site.answers |= {
-        f"{public}/": (302, {"Location": site.url("/secret")}, b""),
-        f"{public}/good": (302, {"Location": f"{public}/page"}, b""),
-        f"{public}/page": (200, {}, PAGE.encode()),
-        site.url("/secret"): (200, {}, PAGE.encode()),
+    answers |= {
+        f"{public}/": Answer(status=302, headers={"Location": site.url("/secret")}),
+        f"{public}/good": Answer(status=302, headers={"Location": f"{public}/page"}),
+        f"{public}/page": Answer(PAGE.encode()),
+        site.url("/secret"): Answer(PAGE.encode()),
     }
     proxy = {"http_proxy": site.url(""), "no_proxy": "127.0.0.1"}
     shown = blocks(f"{public}/", **proxy)
@@ -198,9 +194,9 @@ def test_metadata_is_shown_by_the_rules_of_the_setting(page, capsys):
     assert "year: 2010" in capsys.readouterr().out
 
 
-def test_a_page_that_would_lead_on_by_itself_is_shown(site: Site) -> None:
+def test_a_page_that_would_lead_on_by_itself_is_shown(site, answers):
     refresh = f'<meta http-equiv=refresh content="0;url={site.url("/next")}">'.encode()
-    site.answers["/"] = (200, {}, refresh + PAGE.encode())
+    answers["/"] = Answer(refresh + PAGE.encode())
     shown = blocks(site.url(), "--json")
     assert json.loads(shown.stdout)["url"] == site.url()
     assert "/next" not in site.asked

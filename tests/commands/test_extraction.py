@@ -5,14 +5,12 @@ import json
 import os
 import subprocess
 import sys
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from mmcrawl.commands.terminal import run
+from tests.archive.warc.warc_files import Warc
 from tests.desks import end_of
 from tests.programs import MMCRAWL, started
 from tests.tables import each
@@ -40,15 +38,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def warc(path: Path, *urls: str) -> None:
-    with path.open("wb") as file:
-        writer = WARCWriter(file, gzip=True)
-        for url in urls:
-            kind = "image/png" if url.endswith(".png") else "text/html"
-            head = StatusAndHeaders("200 OK", [("Content-Type", kind)], protocol="HTTP/1.1")
-            record = writer.create_warc_record(
-                url, "response", payload=BytesIO(page(url.rpartition("/")[2])), http_headers=head
-            )
-            writer.write_record(record)
+    file = Warc(path)
+    for url in urls:
+        kind = "image/png" if url.endswith(".png") else "text/html"
+        file.response(url, page(url.rpartition("/")[2]), headers=(("Content-Type", kind),))
+    file.close()
 
 
 def test_a_file_is_written_to_standard_output(folder, capfdbinary):

@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 
 from mmcrawl.spiders import CollectSpider, FocusedSpider, RevisitSpider
 from tests.programs import typed
-from tests.serving import Answer, Request, Server
+from tests.serving import Answer, Server
 from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,21 +33,10 @@ PLAIN = {
 
 
 @pytest.fixture
-def asked() -> list[str]:
-    """What the site was asked for."""
-    return []
-
-
-@pytest.fixture
-def site(asked: list[str]) -> Iterator[str]:
-    """Address of a site of two pages."""
-
-    def answer(request: Request) -> Answer:
-        asked.append(request.path)
-        return Answer(PAGE) if request.path in {"/", "/next.html"} else Answer(b"", 404)
-
-    with Server(answer) as server:
-        yield server.url()
+def site() -> Iterator[Server]:
+    """A site of two pages."""
+    with Server(dict.fromkeys(("/", "/next.html"), Answer(PAGE))) as server:
+        yield server
 
 
 def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -64,29 +53,33 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return done
 
 
-def test_fetch_and_shell_fetch_what_is_asked(site: str, tmp_path: Path) -> None:
+def test_fetch_and_shell_fetch_what_is_asked(site: Server, tmp_path: Path) -> None:
     spider = ("--spider", "focused")
-    fetched = scrapy(tmp_path, "fetch", "--nolog", site)
+    fetched = scrapy(tmp_path, "fetch", "--nolog", site.url())
     assert (fetched.returncode, fetched.stdout.encode().strip()) == (0, PAGE)
     code = "print(response.css('title::text').get())"
-    shell = scrapy(tmp_path, "shell", "--nolog", *spider, site, "-c", code)
+    shell = scrapy(tmp_path, "shell", "--nolog", *spider, site.url(), "-c", code)
     assert (shell.returncode, shell.stdout.split()) == (0, ["Optics", "None"])
 
 
-def test_parse_shows_the_page_and_its_links(site: str, asked: list[str], tmp_path: Path) -> None:
-    parsed = scrapy(tmp_path, "parse", "--nolog", "--nocolour", "--spider", "focused", site)
+def test_parse_shows_the_page_and_its_links(site: Server, tmp_path: Path) -> None:
+    parsed = scrapy(tmp_path, "parse", "--nolog", "--nocolour", "--spider", "focused", site.url())
     assert parsed.returncode == 0
     assert (
         parsed.stderr == "scrapy parse: the topic is physics-senior; -a topic=NAME takes another\n"
     )
-    for shown in ("'title': 'Optics'", f"'video': ['{site}a.mp4']", f"<GET {site}next.html>"):
+    for shown in (
+        "'title': 'Optics'",
+        f"'video': ['{site.url()}a.mp4']",
+        f"<GET {site.url()}next.html>",
+    ):
         assert shown in parsed.stdout
     assert "private.html" not in parsed.stdout
-    assert asked == ["/robots.txt", "/"]
+    assert site.asked == ["/robots.txt", "/"]
 
 
-def test_parse_scores_by_the_topic_that_is_given(site: str, tmp_path: Path) -> None:
-    arguments = ("parse", "--nolog", "--nocolour", "--spider", "focused", site, "-a")
+def test_parse_scores_by_the_topic_that_is_given(site: Server, tmp_path: Path) -> None:
+    arguments = ("parse", "--nolog", "--nocolour", "--spider", "focused", site.url(), "-a")
     off_topic = scrapy(tmp_path, *arguments, "keywords=violin")
     assert (off_topic.stderr, "'topic_score': 0.0" in off_topic.stdout) == ("", True)
     wrong = scrapy(tmp_path, *arguments, "topic=astrology")
@@ -94,7 +87,7 @@ def test_parse_scores_by_the_topic_that_is_given(site: str, tmp_path: Path) -> N
     assert wrong.stderr.startswith("scrapy parse: unknown topic 'astrology'")
 
 
-def test_a_generated_spider_crawls_with_scrapys_own_partitions(site, asked, tmp_path):
+def test_a_generated_spider_crawls_with_scrapys_own_partitions(site, tmp_path):
     package = tmp_path / "mine"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -102,12 +95,12 @@ def test_a_generated_spider_crawls_with_scrapys_own_partitions(site, asked, tmp_
     made = scrapy(tmp_path, "genspider", "lens", "127.0.0.1", *modules)
     assert made.returncode == 0
     source = package / "lens.py"
-    text = source.read_text().replace("https://127.0.0.1", site)
+    text = source.read_text().replace("https://127.0.0.1", site.url())
     source.write_text(text.replace("pass", "yield {'url': response.url}"))
     crawled = scrapy(tmp_path, "crawl", "lens", "-o", "-:json", "-s", "STATS_DUMP=True", *modules)
     assert crawled.returncode == 0
-    assert json.loads(crawled.stdout) == [{"url": site}]
-    assert asked == ["/robots.txt", "/"]
+    assert json.loads(crawled.stdout) == [{"url": site.url()}]
+    assert site.asked == ["/robots.txt", "/"]
     assert "Dumping Scrapy stats" in crawled.stderr
     assert "mmcrawl.engine.middlewares" not in crawled.stderr
 

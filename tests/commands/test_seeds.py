@@ -3,18 +3,16 @@
 import gzip
 import json
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.crawl import read_seeds
+from tests.archive.warc.warc_files import Warc
 from tests.commands.running import ran
 from tests.programs import typed
-from tests.serving import Answer, Request, Server
+from tests.serving import Answer, Server
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
 _LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
@@ -23,17 +21,12 @@ _LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
 _OFF = '<title>cooking</title><a href="http://share.example.com/button">Share</a>'
 
 
-def warc(path: Path, pages: dict[str, str]) -> Path:
+def warc(path: Path, pages: dict[str, str]) -> None:
     """Write a WARC file of some pages."""
-    with path.open("wb") as file:
-        writer = WARCWriter(file, gzip=True)
-        for url, html in pages.items():
-            head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
-            body = BytesIO(html.encode())
-            writer.write_record(
-                writer.create_warc_record(url, "response", payload=body, http_headers=head)
-            )
-    return path
+    file = Warc(path)
+    for url, html in pages.items():
+        file.response(url, html.encode())
+    file.close()
 
 
 def find(folder: Path, *words: str) -> list[dict]:
@@ -116,27 +109,28 @@ def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Pat
     assert "no promising host was found" in said.stderr
 
 
+XML = {"Content-Type": "text/xml"}
 PAGES = {
-    "/": '<html lang="de"><title>Optik</title><a href="/a">a</a><audio src="/1.mp3">',
-    "/new": "<title>moved</title>",
-    "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: /index.xml\n",
-    "/index.xml": "<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>"
-    "<sitemap><loc>/index.xml</loc></sitemap></sitemapindex>",
-    "/one.xml": "<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>",
+    "/": Answer('<html lang="de"><title>Optik</title><a href="/a">a</a><audio src="/1.mp3">'),
+    "/old": Answer("", 302, {"Location": "/new"}),
+    "/new": Answer("<title>moved</title>"),
+    "/robots.txt": Answer(
+        "User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: /index.xml\n"
+    ),
+    "/index.xml": Answer(
+        "<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>"
+        "<sitemap><loc>/index.xml</loc></sitemap></sitemapindex>",
+        headers=XML,
+    ),
+    "/one.xml": Answer(
+        "<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>", headers=XML
+    ),
 }
 
 
 @pytest.fixture
 def site() -> Iterator[Server]:
-
-    def answer(request: Request) -> Answer:
-        if request.path == "/old":
-            return Answer("", 302, {"Location": "/new"})
-        body = PAGES.get(request.path, "")
-        kind = {"Content-Type": "text/xml"} if request.path.endswith(".xml") else {}
-        return Answer(body, 200 if body else 404, kind)
-
-    with Server(answer) as server:
+    with Server(PAGES) as server:
         yield server
 
 
@@ -166,8 +160,9 @@ def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: Server) -> 
 
 def test_a_seed_that_leads_to_another_private_host_is_not_followed(tmp_path, site, monkeypatch):
     elsewhere = site.origin.replace("127.0.0.1", "127.0.0.2")
-    monkeypatch.setitem(PAGES, "/away", f'<meta http-equiv="refresh" content="0;{elsewhere}">')
-    monkeypatch.setitem(PAGES, "/robots.txt", f"Sitemap: {elsewhere}/one.xml\n")
+    refresh = Answer(f'<meta http-equiv="refresh" content="0;{elsewhere}">')
+    monkeypatch.setitem(PAGES, "/away", refresh)
+    monkeypatch.setitem(PAGES, "/robots.txt", Answer(f"Sitemap: {elsewhere}/one.xml\n"))
     (tmp_path / "seeds.txt").write_text(f"{site.origin}/away")
     said = typed("seeds", "check", "seeds.txt", "--format", "jsonl", folder=tmp_path)
     assert json.loads(said.stdout)["listed"] is None

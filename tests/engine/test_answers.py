@@ -84,10 +84,7 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path) -> None:
             sent += 100_000
         return None
 
-    def answer_far(request: Request) -> Answer:
-        return FAR.get(request.path, Answer(status=404))
-
-    with Server(answer_far, "127.0.0.2") as far, Server(answer) as site:
+    with Server(FAR, "127.0.0.2") as far, Server(answer) as site:
         seeds = map(site.url, ("/", "/film.mp4", "/seed.php?id=9", "/other"))
         more = {"media": "audio,video", "MMCRAWL_PRIVATE_NETWORKS": "1"}
         said, found = crawl_for_levers(tmp_path, *seeds, **more)
@@ -115,7 +112,7 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path) -> None:
 
 
 def test_seeds_that_are_films_are_on_topic_whatever_that_takes(tmp_path: Path) -> None:
-    with Server(lambda request: ANSWERS.get(request.path, Answer(status=404))) as site:
+    with Server(ANSWERS) as site:
         seeds = map(site.url, ("/seed.php?id=9", "/view.php?id=7"))
         said, found = crawl_for_levers(tmp_path, *seeds, MMCRAWL_TOPIC_THRESHOLD="0.9")
     assert said.code == 0, said.err

@@ -99,12 +99,12 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     uri = f"{server.address}/pages"
     crawls = Crawls(tools.folder(), f"{uri}?serverSelectionTimeoutMS=2000")
 
-    with crawls.focused(24, **SLOW) as crawl:  # a short stop, and a halt
-        wait_for_versions(server, 5, crawl)
+    with crawls.focused(14, **SLOW) as crawl:  # a short stop, and a halt
+        wait_for_versions(server, 3, crawl)
         server.kill()
         sleep(1)
         server.start()
-        wait_for_versions(server, 12, crawl)
+        wait_for_versions(server, 8, crawl)
         server.signal(signal.SIGSTOP)
         sleep(1)
         server.signal(signal.SIGCONT)
@@ -113,10 +113,10 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     assert "trying again in" in said
     assert "Stopped at max_pages" in said
     assert crawls.archived() == crawls.crawled()
-    assert len(crawls.crawled()) == 24
+    assert len(crawls.crawled()) == 14
 
-    with crawls.focused(60, **SLOW) as crawl:  # a long stop
-        wait_for_versions(server, 30, crawl)
+    with crawls.focused(32, **SLOW) as crawl:  # a long stop
+        wait_for_versions(server, 18, crawl)
         server.kill()
         said = said_by(crawl, 1)
     assert said.count("ERROR: archive") == 1
@@ -125,10 +125,10 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     )
     server.start()
     assert crawls.crawled() <= crawls.archived()
-    assert 24 <= len(crawls.crawled()) < 60
+    assert 14 <= len(crawls.crawled()) < 32
 
-    assert "Stopped at max_pages" in said_by(crawls.focused(60))
-    assert len(crawls.crawled()) == 60
+    assert "Stopped at max_pages" in said_by(crawls.focused(32))
+    assert len(crawls.crawled()) == 32
     assert crawls.crawled() <= crawls.archived()
     with open_archive(uri) as archive:
         assert archive.check().faults == ()

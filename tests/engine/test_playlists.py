@@ -56,7 +56,7 @@ ANSWERS = {
 
 
 def test_media_that_playlists_name_are_those_of_the_linking_page(tmp_path: Path) -> None:
-    with Server(lambda request: ANSWERS.get(request.path, Answer(status=404))) as site:
+    with Server(ANSWERS) as site:
         said, found = crawl_for_levers(tmp_path, site.url("/"))
     shown = ran("links", "-a", "store=c.db", folder=tmp_path).stdout
     assert said.code == 0, said.err

@@ -68,24 +68,26 @@ def test_limits_are_kept_and_a_crawl_that_they_ended_can_go_on(tools: Any, tmp_p
     dead = tools.links(*(f"/dead/{n}" for n in range(8)))
     crawl = web_of(tmp_path, pages | {"index.html": tools.links(*names), "8.html": dead})
     one, other, third = (crawl | {"store": str(tmp_path / f"{n}.db")} for n in "123")
-    most = [1, 1, 7, 31, 0]
-    limits = [{"CLOSESPIDER_PAGECOUNT": 5}, {"CLOSESPIDER_ERRORCOUNT": 1}]
     # Pages are not cut: on a busy machine many were fetched before the first items are counted.
     settings = {"CONCURRENT_REQUESTS": 2, "MMCRAWL_ARCHIVE": "none", "MMCRAWL_BLOCKS": "off"}
     outcomes = tools.crawl(
-        *(one | {"max_pages": str(pages)} for pages in most),
-        *(other | {"settings": limits[0]}, other),
-        *(third | {"settings": limits[1]}, third),
+        *(one | {"max_pages": str(pages)} for pages in (1, 1, 7, 31, 0)),
+        *(other | {"settings": {"CLOSESPIDER_PAGECOUNT": 5}}, other),
+        *(third | {"settings": {"CLOSESPIDER_ERRORCOUNT": 1}}, third),
         spider=STOPS,
         settings=settings,
     )
-    by_max_pages = outcomes[:5]
-    assert [len(one.seen) for one in by_max_pages] == [1, 0, 6, 24, 0]
-    assert [one.stats["mmcrawl/pages"] for one in by_max_pages] == [1, 1, 7, 31, 31]
-    reasons = [outcome.stats["finish_reason"] for outcome in by_max_pages]
-    assert reasons == [*["max_pages"] * 4, "finished"]
-    for limit, stopped, rest in zip(limits, outcomes[5::2], outcomes[6::2], strict=True):
-        assert stopped.stats["finish_reason"] == next(iter(limit)).lower()
+    by_max_pages, by_pages, by_errors = outcomes[:5], outcomes[5:7], outcomes[7:]
+    told = [(len(o.seen), o.stats["mmcrawl/pages"], o.stats["finish_reason"]) for o in by_max_pages]
+    assert told == [
+        (1, 1, "max_pages"),
+        (0, 1, "max_pages"),
+        (6, 7, "max_pages"),
+        (24, 31, "max_pages"),
+        (0, 31, "finished"),
+    ]
+    for limit, (stopped, rest) in (("pagecount", by_pages), ("errorcount", by_errors)):
+        assert stopped.stats["finish_reason"] == f"closespider_{limit}"
         assert 5 <= len(stopped.seen) <= 18
         assert rest.stats["finish_reason"] == "finished"
         assert not set(stopped.seen) & set(rest.seen)
