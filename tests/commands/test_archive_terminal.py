@@ -1,11 +1,7 @@
 """`scrapy archive` in a terminal: help, narrow windows, colours, pipes that close, Ctrl-C."""
 
-import fcntl
 import os
-import pty
-import struct
 import subprocess
-import termios
 from collections import Counter
 from pathlib import Path
 
@@ -19,6 +15,7 @@ from mmcrawl.spiders import Revisits
 from tests import programs
 from tests.commands.running import exit_code
 from tests.tables import each
+from tests.terminals import terminal
 
 URL = "http://optics.test/lens.html"
 PAGES = 400
@@ -41,26 +38,6 @@ def started(desk: Path, *args: str, **more: object) -> subprocess.Popen[bytes]:
     return programs.started("archive", *args, folder=desk, encoding=None, **more)
 
 
-def on_a_terminal(desk: Path, columns: int, *args: str) -> str:
-    """Run the command on a terminal so wide; return what it wrote."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    with started(desk, *args, stdout=theirs) as process:
-        os.close(theirs)
-        written = b""
-        while True:
-            try:
-                part = os.read(ours, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            written += part
-        os.close(ours)
-        assert process.stderr.read() == b""
-    return written.decode()
-
-
 @each("args", [("list",), ("stats", "--json")])
 def test_a_reader_that_goes_away_is_no_error_message(desk: Path, args: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
@@ -72,7 +49,9 @@ def test_a_reader_that_goes_away_is_no_error_message(desk: Path, args: tuple[str
 
 
 def test_colours_are_for_terminals_and_a_narrow_one_loses_no_number(desk: Path) -> None:
-    written = on_a_terminal(desk, 40, "versions", URL)
+    with terminal(40) as (theirs, pieces), started(desk, "versions", URL, stdout=theirs) as process:
+        assert process.communicate()[1] == b""
+    written = b"".join(pieces).decode()
     assert "\x1b[1m" in written
     assert {"1970-01-01", "200"} <= {*written.replace("\x1b[0m", "").split()}
     with started(desk, "show", URL, stdout=subprocess.PIPE) as process:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -122,8 +121,7 @@ class Outcome:
     @property
     def links(self) -> dict[str, tuple[str, str]]:
         """URL → status and error of every link."""
-        query = "SELECT origin || path, status, error FROM link JOIN host ON host = host.id"
-        return {url: (status, error) for url, status, error in self._rows(query)}
+        return Desk(self.store.parent).links(self.store.name)
 
     @property
     def reason(self) -> str:
@@ -152,11 +150,7 @@ class Outcome:
             return {canonical(url) for url in archive.urls()}
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        db = sqlite3.connect(self.store)
-        try:
-            return db.execute(query).fetchall()
-        finally:
-            db.close()
+        return Desk(self.store.parent).rows(self.store.name, query)
 
 
 def links(*hrefs: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -35,8 +33,7 @@ def archived(outcome: Any) -> dict[str, int]:
 
 def ended(store: Path) -> dict[str, tuple[str, str]]:
     """By their paths what became of requisites."""
-    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
-        rows = db.execute("SELECT url, status, error FROM requisite").fetchall()
+    rows = Desk(store.parent).rows(store.name, "SELECT url, status, error FROM requisite")
     return {f"/{url.split('/', 3)[3]}": (status, error) for url, status, error in rows}
 
 
