@@ -310,6 +310,7 @@ class SharedJob:
         self._sender.end()
         if self._broken:
             return
+        self.exchange.turn()  # what was handed over when the threads were told to end
         self._hear()
         self._tell_learnt = True
         alone = not self.exchange.has_company

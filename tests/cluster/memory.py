@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from mmcrawl.cluster import Leases, Row, Rules, SharedJob, SharedStore, name_of
@@ -244,6 +245,7 @@ class Worker:
         self.documents: Any = store._documents
         self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=self.clock)
         self.job._stopped = self._stop
+        self.job._sender = SimpleNamespace(end=lambda *_: None)  # `correspond` is in its place
         self.over = ""
         self.under_way: list[WaitingLink] = []
         self.fetched: set[str] = set()
@@ -292,9 +294,7 @@ class Worker:
             self.under_way.append(link)
 
     def leave(self) -> None:
-        self.job.exchange.turn()
-        self.job._hear()
-        self.job.exchange.leave(self.job._report())
+        self.job.stop("shutdown", finished=False)
         self.job.close()
         self.gang.workers.pop(self.name, None)
 

@@ -34,7 +34,6 @@ from .memory import MadeWeb
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
-PATIENCE = HANG
 LEASE = 4.0
 RULES = Rules()
 _WORKER = """
@@ -46,11 +45,11 @@ execute(["scrapy", *sys.argv[1:]])
 _FAST, _SLOW = 0.005, 1.5  # seconds an answer takes, usually and while workers join
 
 
-def wait_until(true: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+def wait_until(true: Callable[[], object], what: str) -> None:
     """Wait for something to be true; fail with what it was when that takes too long."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + HANG
     while not true():
-        assert time.monotonic() < end, f"waited {seconds:g} s in vain for {what}"
+        assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.05)
 
 
@@ -184,13 +183,10 @@ class Worker:
             os.kill(self.pid, number)
         self.is_killed |= number == signal.SIGKILL
 
-    def ends(self, seconds: float = PATIENCE) -> str:
+    def ends(self) -> str:
         """Wait until it has ended of its own accord; return what it said."""
-        wait_until(
-            lambda: self.process.poll() is not None,
-            f"a worker to end; it said\n{self.said}",
-            seconds,
-        )
+        is_over = self.process.poll
+        wait_until(lambda: is_over() is not None, f"a worker to end; it said\n{self.said}")
         return self.said
 
 
@@ -198,20 +194,13 @@ class Gang:
     """Workers of one crawl, in a folder of their own."""
 
     def __init__(self, web: Web, uri: str, folder: Path) -> None:
-        self.web = web
-        self.uri = uri
-        self.folder = folder
+        self.web, self.uri, self.folder = web, uri, folder
         self.workers: list[Worker] = []
         self._open: list[Callable[[], object]] = []
         if is_server(uri):  # mongo-java-server may lose a collection that several make at once
             open_documents(CONTENTS, uri, None).close()
 
-    def start(
-        self,
-        *settings: str,
-        uri: str | None = None,
-        **arguments: Any,
-    ) -> Worker:
+    def start(self, *settings: str, uri: str | None = None, **arguments: Any) -> Worker:
         """Start a worker, with more settings (`NAME=VALUE`) and spider arguments."""
         common = {
             "algo": "urlrule",
@@ -260,19 +249,12 @@ class Gang:
             return bool(observer.jobs())
         return False
 
-    def all_but_last(self) -> bool:
-        """Tell whether every page of the web but the last was fetched."""
-        return self.web.fetched.keys() >= self.web.urls - {self.web.last}
-
     def finish(self, observer: Observer) -> list[str]:
         """Let a crawl come to its end once all but the last page is in its log; return what its
         workers said."""
         self.web.delay = min(self.web.delay, _FAST)
-        wait_until(self.all_but_last, "all pages but the last to be fetched")
-        wait_until(
-            lambda: len(observer.known()) >= len(self.web.urls) - 1,
-            "all pages but the last to be in the log",
-        )
+        all_but_last = len(self.web.urls) - 1
+        wait_until(lambda: len(observer.known()) >= all_but_last, "the last page but one")
         self.web.release()
         return [worker.ends() for worker in self.workers if not worker.is_killed]
 

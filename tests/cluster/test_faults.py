@@ -108,6 +108,19 @@ def test_a_partition_is_written_to_in_the_epoch_in_which_it_was_crawled():
         gang.finish()
 
 
+def test_what_was_handed_over_just_before_a_worker_leaves_is_written():
+    """Its threads had been told to end, and took no turn any more: later rows did without it."""
+    gang = gang_of(1, pages=12)
+    [worker] = gang.workers.values()
+    gang.pages_a_step = 1
+    go_on(gang, 2)
+    while worker.job.exchange.is_free or not worker.job.exchange.report:
+        gang.now += 1
+        worker.crawl()
+    worker.act("leave")
+    gang.finish()
+
+
 @each("kind, at, apart", [("hold", 10, 5), ("hold", 40, 5), ("crash", 5, 20), ("crash", 35, 20)])
 def test_who_is_held_up_or_dies_at_any_operation_loses_nothing(kind, at, apart):
     gang = gang_of(3, hosts=3, partitions=6, pages=9)
