@@ -134,10 +134,12 @@ def test_how_well_its_words_fit_is_a_feature_of_its_own(content):
     assert steps[found] == pytest.approx(content, abs=1 / 16)
 
 
-def test_features_are_the_same_in_every_process():  # whatever its PYTHONHASHSEED
+def test_features_are_the_same_in_every_process():
+    """Whatever its PYTHONHASHSEED: models that are kept know features by their numbers."""
+    sum_of_numbers = 12_209_480  # in the process that this was written in
     one = KnownLink("http://h.test/a/光.htm?b=1&a=2", 0.5, 2, 1, 3, "光学", "x", "p a")
     features = link_features(one, Origin("http://h.test/", "7"))
-    assert features.sum() == 12_209_480
+    assert features.sum() == sum_of_numbers
 
 
 # Also with surrogates and NUL, which pages may hold.
