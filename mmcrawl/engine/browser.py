@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from mmcrawl.archive.model import RENDERED, Capture
 from mmcrawl.crawl.reading import ReadPage, ReceivedPage
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.errors import ExhaustedError, MmcrawlError
 from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.shells import Choice
 from mmcrawl.page.model import Page
@@ -59,7 +61,8 @@ _LAST_SECONDS = 10.0  # for a script that does not let go
 _MOST_REQUESTS = 150  # of a page
 _MOST_BYTES = 8 << 20  # of an answer, and of a rendered page
 _CACHED_BYTES = 32 << 20  # of scripts
-_MOST_STARTS = 5
+_STARTS = 3  # attempts to start the browser
+_ATTEMPTS = 2  # at a page: a browser that ends takes along the page beside the one at fault
 _FETCHED = frozenset({"script", "xhr", "fetch"})
 _NOT_HANDED_ON = frozenset(
     {"content-encoding", "content-length", "set-cookie", "transfer-encoding"}
@@ -86,7 +89,7 @@ def browser_program(settings: SettingsLike) -> str:
 
 
 class Browser:
-    """Renders pages; started when it is first asked, and again when it died.
+    """Renders pages; started when it is first asked, and again when it or its driver died.
 
     Args:
         crawler: Whose downloader fetches.
@@ -96,10 +99,8 @@ class Browser:
     def __init__(self, crawler: Crawler, program: str) -> None:
         self._crawler, self._program = crawler, program
         self._starting = asyncio.Lock()
-        self._room = asyncio.Semaphore(_AT_ONCE)
         self._playwright: Any = None
         self._browser: Any = None
-        self._starts = 0
         self._scripts: OrderedDict[str, Response] = OrderedDict()
 
     async def rendered(self, response: Response) -> bytes:
@@ -110,34 +111,54 @@ class Browser:
 
         Raises:
             MmcrawlError: it could not be rendered.
+            ExhaustedError: the browser cannot be started.
         """
         from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as SlowError
 
-        async with self._room:
+        problem = ""
+        for _ in range(_ATTEMPTS):
+            await self._started()  # the page's time begins then
             try:
-                return await asyncio.wait_for(self._rendered(response), _SECONDS + _LAST_SECONDS)
-            except Error as error:
-                raise MmcrawlError(error.message.partition("\n")[0]) from error
-            except TimeoutError:
+                rendering = self._rendered(response)
+                return await asyncio.wait_for(rendering, _SECONDS + _LAST_SECONDS)
+            except (TimeoutError, SlowError):
                 await self._stop()  # a script that runs for ever may hold all of it
                 raise MmcrawlError(f"it was not finished after {_SECONDS:g} s") from None
+            except Error as error:
+                problem = error.message.partition("\n")[0]
+        raise MmcrawlError(problem)
 
     async def close(self) -> None:
-        """End the browser."""
+        """End the browser, and what drives it."""
+        playwright, self._playwright = self._playwright, None
         await self._stop()
-        if self._playwright is not None:
-            await self._playwright.stop()
-            self._playwright = None
+        if playwright is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(playwright.stop(), _LAST_SECONDS)
+
+    async def _new_context(self) -> Any:
+        from playwright.async_api import Error
+
+        asked = {
+            "user_agent": self._crawler.settings["USER_AGENT"],
+            "accept_downloads": False,
+            "service_workers": "block",
+        }
+        browser = await self._started()
+        try:
+            return await browser.new_context(**asked)
+        except Error:
+            # Its driver died: the browser is said to be connected all the same.
+            if browser is self._browser:
+                await self.close()
+            browser = await self._started()
+            return await browser.new_context(**asked)
 
     async def _rendered(self, response: Response) -> bytes:
         from playwright.async_api import TimeoutError as SlowError
 
-        browser = await self._started()
-        context = await browser.new_context(
-            user_agent=self._crawler.settings["USER_AGENT"],
-            accept_downloads=False,
-            service_workers="block",
-        )
+        context = await self._new_context()
         try:
             await context.add_init_script(_WITHOUT_PEERS)
             page = await context.new_page()
@@ -159,16 +180,25 @@ class Browser:
         return made
 
     async def _started(self) -> Any:
-        from playwright.async_api import async_playwright
-
         async with self._starting:
             if self._browser is None or not self._browser.is_connected():
-                if self._starts >= _MOST_STARTS:
-                    raise MmcrawlError("the browser ended too often; it is not started again")
-                self._starts += 1
+                self._browser = await self._start()
+            return self._browser
+
+    async def _start(self) -> Any:
+        """Start the browser.
+
+        Raises:
+            ExhaustedError: it cannot be started; it could not for the pages that follow.
+        """
+        from playwright.async_api import Error, async_playwright
+
+        problem = ""
+        for _ in range(_STARTS):
+            try:
                 if self._playwright is None:
                     self._playwright = await async_playwright().start()
-                self._browser = await self._playwright.chromium.launch(
+                return await self._playwright.chromium.launch(
                     executable_path=self._program,
                     args=[*_ARGUMENTS],
                     chromium_sandbox=os.geteuid() != 0,  # as root it has none
@@ -176,7 +206,13 @@ class Browser:
                     handle_sigterm=False,
                     handle_sighup=False,
                 )
-            return self._browser
+            except Error as error:
+                problem = error.message.partition("\n")[0]
+                await self.close()
+        raise ExhaustedError(
+            f"{self._program}, which render= needs, cannot be started ({problem}); see why, and run"
+            " the same command again"
+        )
 
     async def _stop(self) -> None:
         browser, self._browser = self._browser, None
@@ -303,6 +339,7 @@ class Rendering:
     def __init__(self, crawler: Crawler, most: int, *, every: bool) -> None:
         self._crawler = crawler
         self._choice = Choice(most, every=every)
+        self._room = asyncio.Semaphore(_AT_ONCE)
         self._browser = Browser(crawler, browser_program(crawler.settings))
         crawler.signals.connect(self._browser.close, signals.spider_closed)
 
@@ -319,14 +356,30 @@ class Rendering:
         Returns:
             The page with what its scripts added, and what the browser made of it; None for a page
             that stays as it is.
+
+        Raises:
+            CloseSpider: the browser cannot be started; nothing is recorded of the page.
         """
+        if not self._choice.suits(page, response.body):
+            return None
+        async with self._room:
+            return await self._rendered(response, page, read)
+
+    async def _rendered(
+        self, response: Response, page: Page, read: Callable[[ReceivedPage], Awaitable[ReadPage]]
+    ) -> tuple[ReadPage, Capture] | None:
         host = host_of(response.url)
         if not self._choice.chooses(host, page, response.body):
             return None
         stats, began = self._crawler.stats, time.time()
         try:
             body = await self._browser.rendered(response)
+        except ExhaustedError as error:  # no page of those that follow could be rendered
+            if scheduler := scheduler_of(self._crawler):
+                scheduler.gives_up(error)
+            raise CloseSpider("store_error") from error
         except MmcrawlError as error:
+            self._choice.failed(host)
             stats.inc_value("mmcrawl/render/failed")
             logger.info("%s: not rendered: %s", response.url, error)
             return None

@@ -6,10 +6,12 @@ the browser is the Chromium of this machine.
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from subprocess import CompletedProcess, run
 from typing import Any
 
+import psutil
 import pytest
 
 from mmcrawl.archive import open_archive
@@ -157,6 +159,59 @@ def test_pages_that_do_not_end_or_are_too_large_go_on_as_they_were_fetched(
     }
     found = seen(python, tmp_path, site)
     assert found == {"after-loop": ["loop.mp4"], "good": ["good.mp4"]}
+
+
+_LINKS = "".join(f"<a href=/{number}>optics {number}</a>" for number in range(5))
+
+
+@pytest.mark.parametrize("ends", ["--type=renderer", "--remote-debugging-pipe", "run-driver"])
+def test_a_page_is_rendered_again_if_the_browser_or_its_driver_is_killed(
+    python: str, tmp_path: Path, ends: str
+) -> None:
+    killed: list[int] = []
+
+    def answer(request: Request) -> Answer:
+        if request.path.endswith(".json") and not killed:
+            killed.extend(_kill(ends))
+        return site._answer(request)
+
+    script = "fetch('/data.json').then(() => show(`<video src=${location.pathname}.mp4></video>`))"
+    site = Site({f"/{number}": SHELL.format(SHOWS + script).encode() for number in range(5)})
+    site.pages |= {"/": f"<h1>optics</h1>{_LINKS}".encode(), "/data.json": b"{}"}
+    with site, Server(answer) as server:
+        done, rows = crawl(
+            python, tmp_path, "-a", f"seeds={server.origin}/", "-a", "keywords=optics",
+            "-a", "render=playwright",
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert killed
+    assert set(rows) == {"0", "1", "2", "3", "4"}
+
+
+def _kill(ends: str) -> list[int]:
+    """Kill one process below this one, of Chromium or its driver; return its number."""
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            words = one.cmdline()
+            if ends in words and not (ends.startswith("--remote") and "--type" in str(words)):
+                one.kill()
+                return [one.pid]
+    return []
+
+
+def test_a_browser_that_cannot_be_started_ends_the_crawl_and_the_next_one_goes_on(
+    python: str, tmp_path: Path, site: Site
+) -> None:
+    site.pages |= {
+        "/": b'<h1>optics</h1><a href="shell">1</a>',
+        "/shell": SHELL.format(SHOWS + "show('<video src=a.mp4></video>')").encode(),
+    }
+    wanted = "-a", f"seeds={site.origin}/", "-a", "keywords=optics", "-a", "render=playwright"
+    done, rows = crawl(python, tmp_path, *wanted, "-s", "MMCRAWL_CHROMIUM=/bin/false")
+    assert (done.returncode, rows) == (1, {})
+    assert "/bin/false, which render= needs, cannot be started" in done.stderr
+    done, rows = crawl(python, tmp_path, *wanted)
+    assert (done.returncode, set(rows)) == (0, {"shell"})
 
 
 def test_without_a_browser_the_crawl_does_not_begin(python: str, tmp_path: Path) -> None:

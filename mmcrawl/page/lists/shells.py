@@ -44,7 +44,7 @@ def is_shell(page: Page, body: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Host:
-    rendered: int = 0
+    judged: int = 0  # pages that were rendered, or could not be
     gained: int = 0
 
 
@@ -61,23 +61,35 @@ class Choice:
         self._hosts: dict[str, _Host] = {}
         self.rendered = 0
 
+    def suits(self, page: Page, body: bytes) -> bool:
+        """Return whether a page may be chosen."""
+        return self._every or is_shell(page, body)
+
     def chooses(self, host: str, page: Page, body: bytes) -> bool:
-        """Return whether a page is to be rendered; it counts as chosen then."""
-        if self.rendered >= self._most or not (self._every or is_shell(page, body)):
+        """Return whether a page is to be rendered; it counts as chosen then.
+
+        A host is judged by pages that were rendered, not by those that are being rendered.
+        """
+        if self.rendered >= self._most or not self.suits(page, body):
             return False
         known = self._hosts.setdefault(host, _Host())
-        if not self._every and known.rendered >= _SAMPLE and not known.gained:
+        if not self._every and known.judged >= _SAMPLE and not known.gained:
             return False
-        known.rendered += 1
         self.rendered += 1
         return True
+
+    def failed(self, host: str) -> None:
+        """Record that a page could not be rendered."""
+        self._hosts.setdefault(host, _Host()).judged += 1
 
     def note(self, host: str, fetched: Page, rendered: Page) -> bool:
         """Record the rendering of a page; return whether it has more links or media than before."""
         before = {link.url for link in fetched.links} | {medium.url for medium in fetched.media}
         after = {link.url for link in rendered.links} | {medium.url for medium in rendered.media}
         gains = not after <= before
-        self._hosts.setdefault(host, _Host()).gained += gains
+        known = self._hosts.setdefault(host, _Host())
+        known.judged += 1
+        known.gained += gains
         return gains
 
 

@@ -53,6 +53,15 @@ def test_a_host_whose_shells_gain_nothing_is_left_alone() -> None:
     assert choice.chooses("other.test", *shell)
 
 
+def test_a_host_is_not_judged_by_pages_that_are_still_being_rendered() -> None:
+    shell = parsed(f'<div id="root"></div>{SCRIPT}')
+    choice = Choice(100)
+    assert all(choice.chooses("slow.test", *shell) for _ in range(5))
+    for _ in range(3):
+        choice.failed("slow.test")
+    assert not choice.chooses("slow.test", *shell)
+
+
 def test_a_host_with_gains_is_rendered_up_to_the_bound() -> None:
     shell, body = parsed(f'<div id="root"></div>{SCRIPT}')
     choice = Choice(5)
