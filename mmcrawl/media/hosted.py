@@ -31,10 +31,15 @@ from mmcrawl.media.sizes import Budget, Room
 
 _LOOK = 0.2
 _TAIL = 4_096
+_MOST_MEMORY = 2 << 30  # bytes of one process
 # Ends itself, the program and what that started, as soon as standard input ends: all are of one
 # process group. Whoever holds the other end of it does the same if this process is killed alone.
-_LEASH = """
-import os, signal, subprocess, sys, threading
+# What it starts reads pages of strangers, of any length, into memory: each process gets 2 GB.
+_LEASH = f"""
+import os, resource, signal, subprocess, sys, threading
+hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+most = {_MOST_MEMORY} if hard == resource.RLIM_INFINITY else min({_MOST_MEMORY}, hard)
+resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
 def watch():
     sys.stdin.buffer.read()
@@ -321,6 +326,8 @@ class YtDlp:
 
 def _complaint(tail: bytes) -> str:
     lines = tail.decode(errors="replace").strip().splitlines()
+    if any(line.startswith("MemoryError") for line in lines):
+        return f"yt-dlp: it needs more than {_MOST_MEMORY >> 30} GB of memory"
     errors = [line for line in lines if line.startswith("ERROR:")] or lines[-1:] or ["it failed"]
     text = " ".join(errors[-1].removeprefix("ERROR:").split()).partition("; please report")[0]
     return f"yt-dlp: {text[:200]}"

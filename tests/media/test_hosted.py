@@ -38,6 +38,8 @@ if "grows" in url:
             part.write(bytes(1 << 20))
             part.flush()
             time.sleep(0.01)
+if "eats" in url:  # 4 GB, which are not written to
+    eaten = [bytes(64 << 20) for _ in range(64)]
 if "talks" in url:
     for number in range(100):
         print("x" * 100_000, file=sys.stderr)
@@ -100,6 +102,7 @@ def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk,
         "fails": "yt-dlp: [youtube] fails00000x: Video unavailable",
         "hangs": "yt-dlp does not get on",
         "grows": "no room within hosted (8,000,000 bytes)",
+        "eats": "yt-dlp: it needs more than 2 GB of memory",
         "nothing": "no room within hosted (8,000,000 bytes)",
         "page": "yt-dlp returned text/html, not a medium",
         "talks": "",
@@ -137,13 +140,14 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, progra
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere processes are in no group")
-def test_what_the_program_started_ends_with_the_process_that_watches_it(desk, program):
+@pytest.mark.parametrize("word", ["-c", ""])
+def test_what_the_program_started_ends_with_it_and_with_what_watches_it(desk, program, word):
     desk.found([watch("hangs")])
     with desk.start_collecting("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         until((desk.folder / "asked").exists)
         until(lambda: any("-" in one.info["cmdline"] for one in processes(program)), 0.1)
-        [watching] = [one for one in processes(program) if "-c" in one.info["cmdline"]]
-        watching.kill()
+        running = {one.info["cmdline"][1]: one for one in processes(program)}
+        running[word or program].kill()
         end_of(process)
     until(lambda: not processes(program), 0.1)
     [record] = desk.records().values()
