@@ -7,7 +7,7 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
 from math import inf
@@ -259,7 +259,8 @@ class _Connection(H11Protocol):
             self.loop.call_later(0, oldest._end)
         self.counts, self._since = False, self.loop.time()
         self.transport.write(_BUSY)
-        self.transport.write_eof()
+        with suppress(OSError):  # it has hung up
+            self.transport.write_eof()
 
     def _all(self) -> list[_Connection]:
         return [one for one in self.connections if isinstance(one, _Connection)]

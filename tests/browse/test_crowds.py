@@ -49,6 +49,15 @@ class Served:
         for _ in range(2):
             asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._loop).result(HANG)
 
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        """Have the server do nothing for a while."""
+        goes_on = threading.Event()
+        self._loop.call_soon_threadsafe(goes_on.wait, HANG)
+        yield
+        goes_on.set()
+        self.skip(0)
+
     def run(self, server: object, listener: socket.socket) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(server.serve(sockets=[listener]))  # type: ignore[attr-defined]
@@ -91,6 +100,14 @@ def crowd(port: int, count: int, said: bytes, hosts: int = 1) -> Iterator[list[s
 
 def read(connection: socket.socket) -> bytes:
     return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def test_those_that_hang_up_before_they_are_refused_are_no_error(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.held_up(), crowd(served.port, 70, HALF):
+        pass
+    assert not caplog.records, caplog.text
 
 
 @each("said, hosts", [(b"", 1), (HALF, 20)])
