@@ -5,12 +5,18 @@ as those for robots.txt, are answered as always. If a server continues with anot
 began with, the request is repeated without its range.
 """
 
+import socket
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _ScrapyAgent
-from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest, ResponseDataLossError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
 from scrapy.http import Headers, Response
 from scrapy.spidermiddlewares.referer import NoReferrerPolicy, StrictOriginWhenCrossOriginPolicy
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
@@ -30,7 +36,9 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.iweb import UNKNOWN_LENGTH
 from zope.interface import implementer
 
+from mmcrawl.engine.hosts import NoNameServerError
 from mmcrawl.engine.requests import is_for_robots
+from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MediaError
 from mmcrawl.frontier.urls import PrivateHosts, host_of, is_private_address
 from mmcrawl.media.download import Download
@@ -92,10 +100,22 @@ class DownloadHandler(HTTP11DownloadHandler):
         return await self.answer(request)
 
     async def answer(self, request: Request) -> Response:
-        """Return the response to a request that may be made."""
+        """Return the response to a request that may be made.
+
+        Raises:
+            NoNameServerError: nothing is known of its host for now.
+        """
         if is_for_robots(request):  # however long it is, it is read up to a limit
             request = request.replace(meta={**request.meta, "download_maxsize": 0})
-        response = await super().download_request(request)
+        try:
+            response = await super().download_request(request)
+        except CannotResolveHostError as error:
+            # Twisted says the same of a name that is not there.
+            if await maybe_deferred_to_future(
+                in_thread(partial(_is_unknown, host_of(request.url)))
+            ):
+                raise NoNameServerError(str(error)) from error
+            raise
         bound_headers(response.headers)
         if header_text(response.headers, "Content-Encoding").lower() in NO_CODINGS:
             response.headers.pop("Content-Encoding", None)  # Scrapy warns that it cannot undo it
@@ -164,6 +184,17 @@ class _PublicReactor:
         if is_private_address(address):
             raise IgnoreRequest(f"{self._host} stands for a private address")
         return self._reactor.connectTCP(address, *args, **kwargs)
+
+
+def _is_unknown(host: str) -> bool:
+    """Return whether the name servers fail to tell whether a host is there."""
+    try:
+        socket.getaddrinfo(host, None)
+    except socket.gaierror as error:
+        return error.errno == socket.EAI_AGAIN
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def _private_hosts(crawler: "Crawler") -> PrivateHosts | None:

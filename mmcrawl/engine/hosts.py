@@ -42,7 +42,13 @@ logger = logging.getLogger(__name__)
 
 NO_HOST = "host not found"
 
+
+class NoNameServerError(exceptions.CannotResolveHostError):
+    """Whether a host is there cannot be told for now: the name servers do not answer."""
+
+
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((NoNameServerError,), "the name servers do not answer"),
     ((exceptions.CannotResolveHostError, error.DNSLookupError), NO_HOST),
     (
         (exceptions.DownloadTimeoutError, error.TimeoutError, error.TCPTimedOutError),

@@ -18,6 +18,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as Scrapy
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
+from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
@@ -286,11 +287,30 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         is_asked_for = isinstance(self._parsers.get(netloc), Deferred)
         if unreachable.reason(netloc) and not unreachable.wait(netloc) and not is_asked_for:
             self._parsers.pop(netloc, None)
-        await super().robot_parser(request)
+        if netloc in self._parsers:
+            await super().robot_parser(request)  # wait until it is there
+        else:
+            await self._fetch(netloc, request)
         if reason := unreachable.reason(netloc):
             raise RobotsUnreachableError(f"robots.txt of its host could not be fetched: {reason}")
         parser = self._parsers[netloc]
         return None if isinstance(parser, Deferred) else parser
+
+    async def _fetch(self, netloc: str, request: Request) -> None:
+        """Fetch a robots.txt, as Scrapy does but for the traceback that it logs of each failure."""
+        self._parsers[netloc] = Deferred()
+        asked = Request(
+            f"{urlparse_cached(request).scheme}://{netloc}/robots.txt",
+            priority=self.DOWNLOAD_PRIORITY,
+            meta={"dont_obey_robotstxt": True},
+            callback=NO_CALLBACK,
+        )
+        try:
+            response = await self.crawler.engine.download_async(asked)
+            await self._parse_robots(response, netloc, request)
+        except Exception as error:  # noqa: BLE001 - whatever the downloader and what is in it raises
+            self._robots_error(error, netloc)
+        self._stats.inc_value("robotstxt/request_count")
 
     @property
     def _unreachable(self) -> UnreachableHosts:

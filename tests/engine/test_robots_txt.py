@@ -156,3 +156,60 @@ def test_links_of_a_host_whose_robots_txt_fails_wait_until_it_answers(tools: Any
     assert one.links[never.url("/a")] == waits
     assert f"{never.host}:{never.port}: HTTP 503" in one.log
     assert "Nothing could be fetched; run the same command to try again." in one.log
+
+
+NAMES = """
+import socket
+from collections import Counter
+from mmcrawl.spiders.focused import FocusedSpider
+from twisted.internet.defer import execute
+from twisted.internet.error import DNSLookupError
+from twisted.internet.interfaces import IResolverSimple
+from zope.interface import implementer
+
+looks = Counter()
+
+def found(name, *_):  # one whose name server fails at first, one whose fails always, one unknown
+    looks[name] += 1
+    if name.startswith("late") and looks[name] > 2:
+        return "127.0.0.1"
+    unknown = name.startswith("unknown")
+    raise socket.gaierror(socket.EAI_NONAME if unknown else socket.EAI_AGAIN, "not found")
+
+@implementer(IResolverSimple)
+class Names:
+    def getHostByName(self, name, timeout=()):
+        looked = execute(found, name)
+        looked.addErrback(lambda _: (_ for _ in ()).throw(DNSLookupError()))
+        return looked
+
+class Spider(FocusedSpider):
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        from twisted.internet import reactor
+        reactor.installResolver(Names())
+        socket.getaddrinfo = found
+        return super().from_crawler(crawler, *args, **kwargs)
+"""
+
+
+def test_a_host_waits_while_the_name_servers_fail_and_one_that_is_unknown_does_not(
+    tools: Any,
+) -> None:
+    server = tools.serve()
+    server.pages = {"/": "<p>a</p>"}
+    late, never, unknown = (
+        f"http://{name}.example.org:{server.port}/" for name in ("late", "never", "unknown")
+    )
+    settings = {
+        "ROBOTSTXT_OBEY": True, "MMCRAWL_ROBOTS_PAUSE": 0.1, "RETRY_ENABLED": False,
+        "MMCRAWL_PRIVATE_NETWORKS": True,
+    }  # fmt: skip
+    seeds = ",".join((late, never, unknown))
+    [crawl] = tools.crawl({"seeds": seeds, "settings": settings, "discover": "none"}, spider=NAMES)
+    waits = ("W", "")
+    assert [crawl.links[url] for url in (late, never, unknown)] == [
+        ("C", ""), waits, ("E", "host not found")
+    ]  # fmt: skip
+    assert "(the name servers do not answer); next attempt in" in crawl.log
+    assert "Traceback" not in crawl.log
