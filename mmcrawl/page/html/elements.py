@@ -1,7 +1,7 @@
-"""The tree of a page as lxml elements, for users' selectors and for scripts of pages."""
+"""The tree of a page as lxml elements, for users' selectors."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -14,30 +14,21 @@ from mmcrawl.page.html.tree import PageTree
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def elements_of(
-    tree: PageTree,
-    attributes: Collection[bytes] | None = None,
-    make: Callable[[str], Any] = etree.Element,
-    end: int | None = None,
-) -> dict[int, Any]:
+def elements_of(tree: PageTree, attributes: Collection[bytes] | None = None) -> dict[int, Any]:
     """Return the elements of a page by their nodes; that of node 0 is ``page``.
 
     Args:
         tree: The page.
         attributes: Names of those that are wanted, lower case; all by default.
-        make: Makes an element of a tag.
-        end: Byte of the page behind which none are made; by default there is none.
     """
     made: dict[int, Any] = {}
     for node, tag in enumerate(tree.tags):
-        if end is not None and tree.starts[node] >= end:
-            break
         parent = made.get(tree.parents[node])
         if tag == TEXT:
             if parent is not None:
                 _add_text(parent, tree.raw_text(node))
             continue
-        made[node] = element = _element("page" if tag == ROOT else tag, make)
+        made[node] = element = _element("page" if tag == ROOT else tag)
         if parent is not None:
             parent.append(element)
         if tag in RAW:
@@ -52,11 +43,11 @@ def elements_of(
     return made
 
 
-def _element(tag: str, make: Callable[[str], Any]) -> Any:
+def _element(tag: str) -> Any:
     try:
-        return make(tag)
+        return etree.Element(tag)
     except ValueError:
-        return make("_")
+        return etree.Element("_")
 
 
 def _add_text(parent: Any, text: str) -> None:

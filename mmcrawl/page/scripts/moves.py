@@ -5,11 +5,13 @@ page inside a frame, for browsers without scripts) count as links at most.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.scripts.browser_objects import PageBrowser
+from mmcrawl.page.scripts.engine import run_scripts
 
 _AT_ONCE = 60.0
 """Seconds; who is to read a page for longer than that is not moved."""
@@ -92,26 +94,27 @@ class Moves:
         """
         made = [*self._refreshes]
         if self._is_moved:
-            browser = self._shown(PageBrowser(tree, url))
-            made += [Move(href, certain) for href, certain in browser.moves]
-            for content in browser.refreshes:
-                if (found := refresh_in(content)) is not None:
-                    made.append(Move(found[1], found[0] <= _AT_ONCE))
+            found = run_scripts(tree, url, self._short_enough())
+            made += [Move(href, certain) for href, certain in found.moves]
+            made += _written_refreshes("".join(found.written))
         certain = {move.href for move in made if move.is_certain}
         hrefs = dict.fromkeys(move.href for move in made)
         return [Move(href, href in certain) for href in hrefs][:_MOST]
 
-    def _shown(self, browser: PageBrowser) -> PageBrowser:
-        """Return a browser after it has met all scripts."""
-        left = _LONGEST_SCRIPTS
-        for code in self._scripts:
-            left -= len(code)
-            if left >= 0:
-                browser.run(code)
-        for code in self._events:
-            browser.run(code)
-        browser.loaded()
-        return browser
+    def _short_enough(self) -> list[str]:
+        """Return the scripts, without those behind so many, then the load handlers."""
+        lengths = accumulate(map(len, self._scripts))
+        scripts = zip(self._scripts, lengths, strict=True)
+        return [code for code, end in scripts if end <= _LONGEST_SCRIPTS] + self._events
+
+
+def _written_refreshes(html: str) -> Iterator[Move]:
+    """Yield the refreshes that scripts have written into the page."""
+    tree = PageTree(html.encode("utf-8", "replace"), "utf-8")
+    for attributes in map(tree.attributes, tree.elements("meta")):
+        is_refresh = attributes.get("http-equiv", "").lower() == "refresh"
+        if is_refresh and (found := refresh_in(attributes.get("content", ""))) is not None:
+            yield Move(found[1], found[0] <= _AT_ONCE)
 
 
 def _may_move(code: str) -> bool:
