@@ -135,6 +135,7 @@ class TroubledGang(Gang):
         self.unwritten: Counter[str] = Counter()
         self.damaged: set[int] = set()
         self._checked: tuple[Any, ...] = ()
+        self._leases: dict[int, Lease] = {}  # as they were checked last
 
     def note_held_up(self, seconds: float) -> None:
         self.harmed |= seconds > 0.5 * self.rules.lease
@@ -200,8 +201,10 @@ class TroubledGang(Gang):
     # -- what must hold ---------------------------------------------------------------------------
 
     def check(self) -> None:
-        """See that no link is lost, and that no more pages count than may."""
-        versions = tuple((partition, lease.version) for partition, lease in self.leases.items())
+        """See that no link is lost, each partition has one owner, and pages that count are few."""
+        leases = self.leases
+        self._check_leases(leases)
+        versions = tuple((partition, lease.version) for partition, lease in leases.items())
         stored = (*versions, *self.tables.get("message", ()))
         if stored == self._checked:
             return
@@ -215,6 +218,17 @@ class TroubledGang(Gang):
                 )
         if self.rules.max_pages:
             assert pages.total() <= self.rules.max_pages
+
+    def _check_leases(self, leases: dict[int, Lease]) -> None:
+        """See that nobody changed a lease that another one had changed or taken."""
+        for partition, lease in leases.items():
+            before = self._leases.get(partition, lease)
+            assert lease.version > before.version or lease == before, f"{before}, then {lease}"
+            assert lease.epoch >= before.epoch
+            assert lease.next >= before.next
+            own = (worker.job.exchange.leases.own for worker in self.workers.values())
+            assert sum(one.get(partition, Lease(0)).epoch == lease.epoch > 0 for one in own) <= 1
+        self._leases = leases
 
     def finish(self) -> None:
         """Have the crawl finished without further trouble, and see what came of it."""
