@@ -3,33 +3,14 @@
 import random
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
-from tests.archive.tampering import COLUMNS, HARMLESS, altered
+from tests.archive.tampering import COLUMNS, HARMLESS, altered, body, fill
 from tests.tables import each
-
-HOSTS = "abc"
-VISITED = 50.5
-
-
-def body(host: str, n: int) -> bytes:
-    noise = [random.Random(f"{host}{n // 2}{k}").randbytes(400).hex() for k in range(6)]
-    return "".join(f"<div><p>{host} {n} {part}</p></div>" for part in noise).encode()
-
-
-def captures() -> Iterator[Capture]:
-    for n in range(6):
-        for host in HOSTS:
-            headers = (("Content-Type", "text/html"), ("X-Number", str(n)))
-            yield Capture(f"http://{host}.test/", body(host, n), float(n), headers=headers)
-    for host in HOSTS:
-        moved = (("Location", f"http://{host}.test/"),)
-        yield Capture(f"http://{host}.test/old#top", b"", 7.0, status=301, headers=moved)
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +18,7 @@ def whole(tmp_path_factory):
     """An archive of three hosts: versions, redirects, visits with heads and without, changes."""
     path = tmp_path_factory.mktemp("whole") / "archive.db"
     with open_archive(f"sqlite:///{path}") as archive:
-        archive.store_many(captures())
-        archive.pack()
-        for n, host in enumerate(HOSTS):
-            url = f"http://{host}.test/"
-            again = Capture(url, body(host, 5), 40.0 + n, headers=(("X-Number", "again"),))
-            archive.store_many([again])
-            archive.note_unchanged(url, VISITED + n)
-            archive.changed_kinds(url, [(1, 2), (2, 3)])
-        archive.store(Capture("http://a.test/", body("a", 9), 60.0, content_type="text/html"))
+        fill(archive)
     return path
 
 

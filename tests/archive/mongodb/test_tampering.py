@@ -16,27 +16,11 @@ from bson.errors import BSONError
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive import open_archive
 from mmcrawl.errors import StoreError
-from tests.archive.tampering import COLUMNS, HARMLESS
+from tests.archive.tampering import COLUMNS, HARMLESS, fill
 from tests.databases import mongodb_uri
 from tests.tables import each
-
-URLS = [f"http://{name}.test/" for name in "abc"]
-
-
-def body(url: str, n: int) -> bytes:
-    return random.Random(f"{url}{n}").randbytes(9_000)
-
-
-def captures() -> Iterator[Capture]:
-    for n in range(4):
-        for url in URLS:
-            text = [random.Random(f"{url}{n // 2}{k}").randbytes(300).hex() for k in range(4)]
-            parts = "".join(f"<div><p>{n} {part}</p></div>" for part in text)
-            yield Capture(url, parts.encode(), float(n), headers=(("Content-Type", "text/html"),))
-    for url in URLS:
-        yield Capture(f"{url}old#top", b"", 7.0, status=301, headers=(("Location", url),))
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +29,7 @@ def whole():
     with mongodb_uri() as uri:
         server, _, name = uri.rpartition("/")
         with MongoClient(server) as client, open_archive(uri) as archive:
-            archive.store_many(captures())
-            archive.pack()
-            for n, url in enumerate(URLS):
-                last = archive.rebuild(archive.get(url)).body
-                archive.store(Capture(url, last, 40.0 + n, headers=(("X", "again"),)))
-                archive.note_unchanged(url, 50.0 + n)
-                archive.changed_kinds(url, [(1, 3), (3, 5)])
-            archive.store(Capture(URLS[0], body(URLS[0], 9), 60.0))
+            fill(archive)
             assert archive.check().faults == ()
             database = client[name]
             rows = {table: list(database[f"archive_{table}"].find()) for table in COLUMNS}
