@@ -11,7 +11,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -91,7 +91,8 @@ class Collector:
     def begin(self, again: Collection[State] = ()) -> None:
         """Release what a dead process had taken, and what earlier limits left out."""
         for owner in self._index.owners():
-            if not _lives(self._owners / owner):
+            lock = self._owners / owner
+            if lock.exists() and not _is_held(lock):  # else it is of another machine, or alive
                 self._index.give_back(owner)
         self._index.again({State.SKIPPED, *again})
         summary = self._index.summary()
@@ -131,7 +132,13 @@ class Collector:
             now = time.time()
             waiting = {host_of(file.url) for file in self._at_players}
             files = self._index.take(
-                self.owner, now, now + LEASE, most, kinds=kinds, busy={*busy, *waiting}
+                self.owner,
+                now,
+                now + LEASE,
+                most,
+                kinds=kinds,
+                busy={*busy, *waiting},
+                lives=lambda owner: _is_held(self._owners / owner),
             )
             if not files:
                 break
@@ -352,12 +359,10 @@ def _not_fetched(url: str) -> str:
     return _PLAYER if hosted in PLAYED else ""
 
 
-def _lives(lock: Path) -> bool:
-    """Return whether a process may be alive: of this machine, if it holds its lock."""
-    if not lock.exists():
-        return True  # on another machine
+def _is_held(lock: Path) -> bool:
+    """Return whether a process of this machine holds a lock; a lock of a dead one is removed."""
     try:
-        with FileLock(lock, timeout=0):
+        with FileLock(lock, timeout=0) if lock.exists() else nullcontext():
             lock.unlink(missing_ok=True)
     except Timeout:
         return True

@@ -3,11 +3,14 @@
 import gzip
 import hashlib
 import threading
+import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+import pytest
 
 from mmcrawl.media import Budget, Collector, State, open_collection
 from tests.media.serving import MediaDesk, MediaServer, Medium, film, send
@@ -361,6 +364,27 @@ def test_what_is_settled_since_it_began_and_what_waits_is_known(tmp_path: Path) 
     assert collector.progress() == (2, 2)
     collector.leave()
     collector.close()
+
+
+def test_what_a_living_process_fetches_is_not_taken_from_it_when_clocks_jump(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = [open_collection(f"sqlite:///{tmp_path / 'crawl.db'}", None) for _ in range(3)]
+    first, second, third = (Collector(one, Budget(), ["audio"]) for one in opened)
+    first.add([("http://a.test/1.mp3", "audio", "http://a.test/")])
+    [download] = first.take(1)
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+    assert second.take(1) == []
+    download.pause()
+    first._lock.release()  # as if it had died
+    [download] = second.take(1)
+    download.pause()
+    second._lock.release()
+    monkeypatch.undo()  # the clock is back, and the lease ends in 2096
+    third.begin()
+    assert len(third.take(1)) == 1
+    for one in (first, second, third):
+        one.close()
 
 
 def test_a_partial_file_that_cannot_be_read_stops_collecting_with_a_sentence(desk, server):
