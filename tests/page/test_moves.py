@@ -142,6 +142,8 @@ STAYS = {
         "if (confirm('Go?')) location='t.html'",
         "setTimeout(function(){location='t.html'}, 600000)",
         "function go(){location='t.html'} var x={location: 1}",
+        "var t = setTimeout(\"location='t.html'\", 9); clearTimeout(t)",
+        "var n=0; var i=setInterval(() => {clearInterval(i); if (n++) location='t.html'}, 9)",
         "document.onclick=function(){location='t.html'}",
         "b.addEventListener('click', function(){location='t.html'})",
         "$('a.x').click(e => {b.click()})",

@@ -12,6 +12,7 @@ const mmcrawl_browser = (() => {
   const moves = []; // [address, whether it is within a minute]
   const written = []; // HTML that scripts put into the page
   const timers = []; // [function or code, milliseconds, arguments]
+  const cleared = new Set(); // numbers of timers, from 1
   const loads = []; // [owner, handler]
   const AT_ONCE = 60000; // milliseconds
   const TICKS = 60; // of what is repeated: a countdown
@@ -88,10 +89,14 @@ const mmcrawl_browser = (() => {
     const tick = (left) => () => {
       const before = moves.length;
       call(code, everything, given);
-      if (left && moves.length === before) wait(tick(left - 1), milliseconds);
+      const goes_on = left && moves.length === before && !cleared.has(number);
+      if (goes_on) wait(tick(left - 1), milliseconds);
     };
-    return wait(tick(TICKS), milliseconds);
+    const number = wait(tick(TICKS), milliseconds);
+    return number;
   };
+
+  const clear = (number) => void cleared.add(number);
 
   // -- the page
 
@@ -373,7 +378,7 @@ const mmcrawl_browser = (() => {
         pushState: (_, title, href) => { shown = href; }, length: 1, back: nothing,
         replaceState: (_, title, href) => { shown = href; }, go: () => move(shown),
       },
-      setTimeout: wait, setInterval: repeat, clearTimeout: nothing, clearInterval: nothing,
+      setTimeout: wait, setInterval: repeat, clearTimeout: clear, clearInterval: clear,
       requestAnimationFrame: (code) => wait(code), requestIdleCallback: (code) => wait(code),
       open, navigate: move, alert: nothing, confirm: () => agrees, prompt: () => null, atob,
       localStorage: storage(), sessionStorage: storage(), fetch: answer,
@@ -394,7 +399,8 @@ const mmcrawl_browser = (() => {
 
   const finish = () => {
     for (const [owner, handler] of loads) call(handler, owner, [anything]);
-    for (const [code, milliseconds, given] of timers) {
+    for (const [place, [code, milliseconds, given]] of timers.entries()) {
+      if (cleared.has(place + 1)) continue;
       const before = moves.length;
       call(code, everything, given);
       if (milliseconds > AT_ONCE) for (const one of moves.slice(before)) one[1] = false;
