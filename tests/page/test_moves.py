@@ -64,6 +64,7 @@ MOVES = {
         "for (const x of ['t.html']) { location = x; break }",
         "const {u, x=u.next}={u: {next: 't.html'}};(([a, ...b], c=b[0]) => location=c)([0, x])",
         "location.href = new URL('t.html', location)",
+        "location.href = new URL('?n=1', location).href.replace('index.html?n=1', 't.html')",
         "location.href = new URL('/a/t.html', window.location.href).href",
         "if (new URLSearchParams(location.search).get('n') == '1') location='t.html'",
         "var p = location.pathname.split('/'); p[p.length - 1] = 't.html'; location = p.join('/')",
@@ -186,6 +187,11 @@ FORMS = [
     f"<form id=f>{FIELD}</form><script>var f = document.querySelector('#f'); f.action = 's.php';"
     "f.submit()</script>",
     f"<form action=s.php>{FIELD}<button id=b></button></form><script>$('#b').click()</script>",
+    f"<form action=s.php>{FIELD}<input type=checkbox name=no></form>"
+    + script("$('form').submit()"),
+    "<form action=s.php><select name=q><option>x<option selected>a b</select></form>"
+    + script("document.forms[0].submit()"),
+    "<form action=s.php><textarea name=q>a b</textarea></form>" + script("$('form').submit()"),
 ]
 STAYING = [
     *(TEXT + script(code) for codes in STAYS.values() for code in codes),

@@ -8,7 +8,7 @@
 
 const mmcrawl_browser = (() => {
   "use strict";
-  const everything = globalThis;
+  const window = globalThis;
   const moves = []; // [address, whether it is within a minute]
   const written = []; // HTML that scripts put into the page
   const timers = []; // [function or code, milliseconds, arguments]
@@ -54,8 +54,9 @@ const mmcrawl_browser = (() => {
     const [, scheme, host, path] = /^(\w+:)\/\/([^/?#]*)([^?#]*)/.exec(base) || [];
     if (/^[a-z][\w+.-]*:/i.test(href)) return href;
     if (href.startsWith("//")) return scheme + href;
-    const folder = href.startsWith("/") ? "" : path.replace(/[^/]*$/, "");
-    return `${scheme}//${host}${folder}${href}`;
+    if (href.startsWith("/")) return `${scheme}//${host}${href}`;
+    const before = /^[?#]/.test(href) ? path : path.replace(/[^/]*$/, "");
+    return `${scheme}//${host}${before}${href}`;
   };
 
   const location_of = ({ href, parts }) => {
@@ -88,7 +89,7 @@ const mmcrawl_browser = (() => {
   const repeat = (code, milliseconds, ...given) => {
     const tick = (left) => () => {
       const before = moves.length;
-      call(code, everything, given);
+      call(code, window, given);
       const goes_on = left && moves.length === before && !cleared.has(number);
       if (goes_on) wait(tick(left - 1), milliseconds);
     };
@@ -151,9 +152,9 @@ const mmcrawl_browser = (() => {
     // The answer to a form that is posted is at no address.
     submit() {
       if (this.localName !== "form" || !/^get$/i.test(this.method || "get")) return;
-      const fields = fields_of(this).filter((one) => !NOT_SENT.test(one.type));
       const encoded = (text) => encodeURIComponent(text).replace(/%20/g, "+");
-      const query = fields.map((one) => `${encoded(one.name)}=${encoded(one.value ?? "")}`);
+      const query = fields_of(this).filter(is_sent)
+        .map((one) => `${encoded(one.name)}=${encoded(value_of(one))}`);
       const action = (typeof this.action === "string" && this.action) || page.href;
       move(query.length ? `${action.split(/[?#]/)[0]}?${query.join("&")}` : action);
     }
@@ -175,6 +176,16 @@ const mmcrawl_browser = (() => {
   };
   const by_id = (id) => all_elements().find((one) => one.id === id) || null;
 
+  const is_sent = (field) => !NOT_SENT.test(field.type) && !field.hasAttribute("disabled")
+    && (!/^(?:checkbox|radio)$/.test(field.type) || (field.checked ?? false) !== false);
+  const value_of = (field) => {
+    if (field.value !== undefined || field.localName !== "select") {
+      return field.value ?? (field.type === "checkbox" ? "on" : field.textContent);
+    }
+    const options = all("option").filter((one) => one.closest("select") === field);
+    const chosen = options.find((one) => one.hasAttribute("selected")) || options[0];
+    return chosen ? chosen.value ?? chosen.textContent : "";
+  };
   const fields_of = (form) => all_elements().filter((one) =>
     SENT.test(one.localName) && one.name && one.closest("form") === form);
 
@@ -243,14 +254,14 @@ const mmcrawl_browser = (() => {
   // -- jQuery, which most pages load as a file
 
   class Query extends Array {
-    ready(handler) { loads.push([everything, () => handler(jquery)]); return this; }
+    ready(handler) { loads.push([window, () => handler(jquery)]); return this; }
     on(event, handler) { listen.call(this, event, handler); return this; }
     one(event, handler) { return this.on(event, handler); }
     load(handler) { return this.on("load", handler); }
     get(place) { return this[place]; }
     attr(name, value) {
       const [one] = this;
-      if (value === undefined) return one && (one.getAttribute ? one.getAttribute(name) : one[name]);
+      if (one && value === undefined) return one.getAttribute?.(name) ?? one[name];
       if (one) one[name] = value;
       return this;
     }
@@ -355,11 +366,10 @@ const mmcrawl_browser = (() => {
     visit = given_visit;
     anything = make_anything();
     const { agent, language, width, agrees } = visit;
-    const window = everything;
     const outer = visit.framed ? Object.create(window) : window;
     const document = document_of(page);
     const location = location_of(page);
-    for (const owner of [everything, document]) {
+    for (const owner of [window, document]) {
       Object.defineProperty(owner, "location", { get: () => location, set: move });
       for (const name of ["onload", "onpageshow", "onreadystatechange"]) {
         Object.defineProperty(owner, name, { set: (handler) => loads.push([owner, handler]) });
@@ -367,7 +377,7 @@ const mmcrawl_browser = (() => {
       Object.assign(owner, { addEventListener: listen, attachEvent: listen });
       owner.removeEventListener = owner.dispatchEvent = nothing;
     }
-    Object.assign(everything, {
+    Object.assign(window, {
       window, self: window, frames: window, top: outer, parent: outer, opener: null, document,
       innerWidth: width, innerHeight: 900, screen: { width, availWidth: width, height: 1080 },
       navigator: {
@@ -388,13 +398,13 @@ const mmcrawl_browser = (() => {
     });
     Object.assign(jquery, { ajax: answer, get: answer, post: answer });
     for (const id of page.ids) {
-      if (id in everything) continue;
-      const set = (value) => Object.defineProperty(everything, id, { value, writable: true });
-      Object.defineProperty(everything, id, { get: () => by_id(id), set, configurable: true });
+      if (id in window) continue;
+      const set = (value) => Object.defineProperty(window, id, { value, writable: true });
+      Object.defineProperty(window, id, { get: () => by_id(id), set, configurable: true });
     }
     extend(document, form_named);
     // A name that is missing is an error, which no object behind the global one could raise.
-    if (visit.unknown !== "missing") extend(everything);
+    if (visit.unknown !== "missing") extend(window);
   };
 
   const finish = () => {
@@ -402,7 +412,7 @@ const mmcrawl_browser = (() => {
     for (const [place, [code, milliseconds, given]] of timers.entries()) {
       if (cleared.has(place + 1)) continue;
       const before = moves.length;
-      call(code, everything, given);
+      call(code, window, given);
       if (milliseconds > AT_ONCE) for (const one of moves.slice(before)) one[1] = false;
       if (timers.length > MOST_TIMERS) break;
     }
