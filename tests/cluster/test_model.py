@@ -41,19 +41,30 @@ class SharedCrawls(RuleBasedStateMachine):
     @initialize(
         seed=st.integers(0, 1 << 16),
         hosts=st.integers(1, 4),
-        pages=st.integers(1, 7),
+        pages=st.integers(1, 12),
         partitions=st.integers(1, 6),
         most=st.sampled_from([0, 0, 3, 8, 20]),
         a_step=st.integers(1, 4),
+        workers=st.integers(1, 3),
     )
     def begin(
-        self, *, seed: int, hosts: int, pages: int, partitions: int, most: int, a_step: int
+        self,
+        *,
+        seed: int,
+        hosts: int,
+        pages: int,
+        partitions: int,
+        most: int,
+        a_step: int,
+        workers: int,
     ) -> None:
         web = MadeWeb(hosts, pages, seed)
         rules = Rules(partitions=partitions, lease=LEASE, rest=0.5, max_pages=most)
         self.gang = TroubledGang(web, rules, seed=seed)
         self.gang.pages_a_step = a_step
-        self.gang.join()
+        for _ in range(workers):
+            self.gang.join()
+        self.pass_time(0.25, 6)
 
     def worker(self, index: int) -> TroubledWorker | None:
         workers = [*self.gang.workers.values()]
@@ -97,6 +108,18 @@ class SharedCrawls(RuleBasedStateMachine):
         if worker := self.worker(index):
             worker.asleep = asleep
             self.gang.harmed = True
+
+    @rule(index=WHICH, after=st.integers(0, 3), seconds=st.sampled_from([6, 9]))
+    def oversleep(self, index: int, after: int, seconds: int) -> None:
+        """Let a worker fetch, and sleep until others have its partitions."""
+        self.sleep_or_wake(index, asleep=False)
+        if worker := self.worker(index):
+            for _ in range(after):
+                worker.act("crawl")
+            worker.asleep = True
+            self.pass_time(0.5, 2 * seconds)
+            worker.asleep = False
+            worker.act("live")
 
     @rule(index=WHICH)
     def leave(self, index: int) -> None:
