@@ -68,17 +68,6 @@ def test_a_crawl_that_takes_long_to_take_a_partition_in_is_not_idle():
     gang.finish()
 
 
-def test_messages_to_a_partition_in_quarantine_do_not_keep_a_crawl_from_ending():
-    for seed in range(3):
-        gang = gang_of(2, hosts=4, partitions=4, pages=6, seed=seed)
-        gang.pages_a_step = 1
-        go_on(gang, 2.5)
-        assert gang.destroy(seed, wholly=False)
-        for worker in [*gang.workers.values()]:
-            worker.die()
-        gang.finish()
-
-
 @each("workers, most", [(2, 1), (3, 3), (2, 11)])
 def test_who_has_no_links_leaves_the_budget_to_who_has(workers, most):
     """Each round went to the worker without links, and there was a next one for ever."""
