@@ -56,7 +56,7 @@ def small_disk(desk: Desk) -> Iterator[Path]:
 def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(desk: Desk, small_disk: Path) -> None:
     store = "disk/crawl.db"
     arguments = (TOPIC, "web=demo", "seeds=http://physics.demo.test/", f"store={store}")
-    arguments += ("archive=none", "-O", "media.jsonl")
+    arguments += ("archive=none", "algo=breadth", "-O", "media.jsonl")
     full = desk.crawl(*arguments)
     assert full.code == 1
     assert full.errors == [
