@@ -1,8 +1,10 @@
 """Where a browser goes from a page without a click."""
 
 import base64
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -275,6 +277,58 @@ def test_a_script_that_has_no_end_is_left(code: str) -> None:
 def test_a_script_that_nothing_can_interrupt_costs_the_moves_of_its_page_alone() -> None:
     assert moves(TEXT + script("location='t.html'; Array(2**31).join('x')")) == []
     assert moves(TEXT + script("location='t.html'")) == [TARGET]
+
+
+@each(
+    "code",
+    [
+        "'\\ud800'",
+        "1n << 99999n",
+        "location='/' + 'a'.repeat(1e7)",
+        "var a='<b>'.repeat(30000); for (var i=0; i<999; i++) document.write(a)",
+        """var a=1, list=Array.prototype; for (var i=0; i<985; i++) a={a};
+        list.toJSON=() => (delete list.toJSON, [[[a, 1]], []]); 0""",
+    ],
+)
+def test_what_scripts_say_harms_nobody_who_reads_it(
+    code: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No text without end is read by the page's process, and nothing fails there or in theirs."""
+    began = time.process_time()
+    found = moves(TEXT + script(f"location='t.html'; {code}"))
+    assert found == ([] if "toJSON" in code else [TARGET])
+    assert time.process_time() - began < 1
+    assert moves(TEXT + script("location='t.html'")) == [TARGET]
+    assert not capfd.readouterr().err
+
+
+@each(
+    "asks",
+    [
+        "x", "typeof x == 'function'", "window.x", "document.x", "'x' in window", "top != self",
+        "parent != self", "innerWidth < 400", "screen.width < 400", "navigator.language[0] == 'z'",
+        "navigator.languages[0][0] == 'z'", "!confirm()", "(()=>{'use strict'; return x=1})()",
+    ],
+)  # fmt: skip
+def test_what_differs_between_readers_is_asked_of_both(asks: str) -> None:
+    """A page whose scripts ask for none of it is visited by one of them."""
+    assert moves(TEXT + script(f"if ({asks}) location='t.html'")) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_scripts_run_where_the_memory_of_a_process_cannot_be_limited(tmp_path: Path) -> None:
+    """On macOS it cannot."""
+    (tmp_path / "resource.py").write_text(
+        "RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_NPROC = range(4)\n"
+        "def setrlimit(which, limits):\n    if which == RLIMIT_AS: raise ValueError\n"
+    )
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+    program += "from mmcrawl.page import parse_page\n"
+    program += (
+        f"print(parse_page({script('location=1').encode()!r}, 'http://h.test/').links[0].url)"
+    )
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert asked.stdout.strip() == b"http://h.test/1"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the limits of a process")

@@ -4,7 +4,7 @@
 // after them: it runs what waits (handlers of loading, timers). `found` says what they did.
 // A visit says what differs from one reader to the next, and what a name stands for that neither
 // the page nor this file defines, because another file or a newer browser would: it is missing,
-// nothing (undefined) or anything.
+// nothing (undefined) or anything. `depends` says whether the scripts asked for any of that.
 
 const mmcrawl_browser = (() => {
   "use strict";
@@ -18,13 +18,17 @@ const mmcrawl_browser = (() => {
   const TICKS = 60; // of what is repeated: a countdown
   const MOST_TIMERS = 300;
   const MOST_MOVES = 20;
-  const MOST_WRITTEN = 1000;
+  const LONGEST_MOVE = 10000; // characters; who reads what was found has no limit on memory
+  const MOST_WRITTEN = 50000; // characters
   const SAME_WINDOW = ["_self", "_top", "_parent"];
   const LOADS = /^(?:on)?(?:load|DOMContentLoaded|pageshow|readystatechange|ready)$/;
   const SENT = /^(?:input|select|textarea)$/;
   const NOT_SENT = /^(?:submit|button|image|reset|file)$/;
   let shown = ""; // what a script says that the address is
-  let page, visit, elements, anything;
+  let page, visit, anything;
+  let rows; // of elements: tag, attributes, place of the parent, text
+  let has_asked = false; // for what differs between visits
+  let room = MOST_WRITTEN;
 
   const { parse: parsed, stringify: text_of } = JSON; // before scripts can change them
   const nothing = () => undefined;
@@ -41,7 +45,9 @@ const mmcrawl_browser = (() => {
   const move = (href, at_once = true) => {
     const text = String(href).trim();
     if (/^javascript:/i.test(text)) call(text.slice(11));
-    else if (text && moves.length < MOST_MOVES) moves.push([text, at_once]);
+    else if (text && text.length <= LONGEST_MOVE && moves.length < MOST_MOVES) {
+      moves.push([text, at_once]);
+    }
   };
 
   // A browser opens another window only after a click, so what it would show is a link.
@@ -102,7 +108,9 @@ const mmcrawl_browser = (() => {
   // -- the page
 
   const put = (html) => {
-    if (written.length < MOST_WRITTEN) written.push(String(html));
+    const text = String(html).slice(0, room);
+    room -= text.length;
+    written.push(text);
   };
 
   const write = (html) => {
@@ -112,12 +120,13 @@ const mmcrawl_browser = (() => {
   };
 
   class Element {
-    constructor(tag, attributes = {}, parent = null, text = "") {
+    #parent;
+    constructor(tag, attributes = {}, parent = -1, text = "") {
       Object.assign(this, attributes, { style: {}, children: [], dataset: {} });
       Object.defineProperty(this, "attributes", { value: { ...attributes } });
       this.localName = tag;
       this.tagName = this.nodeName = tag.toUpperCase();
-      this.parentNode = this.parentElement = parent;
+      this.#parent = parent;
       this.text = this.textContent = this.innerText = text;
       for (const [name, value] of Object.entries(attributes)) {
         if (name.startsWith("data-")) {
@@ -125,6 +134,8 @@ const mmcrawl_browser = (() => {
         }
       }
     }
+    get parentNode() { return element_at(this.#parent); }
+    get parentElement() { return this.parentNode; }
     get innerHTML() { return this.textContent; }
     set innerHTML(html) { put(html); }
     getAttribute(name) { return this.attributes[name] ?? null; }
@@ -165,16 +176,17 @@ const mmcrawl_browser = (() => {
     remove: nothing, removeChild: nothing, focus: nothing, blur: nothing,
   });
 
-  // Few scripts ask for elements, and most pages have thousands.
-  const all_elements = () => {
-    if (elements) return elements;
-    elements = [];
-    for (const [tag, attributes, parent, text] of parsed(page.elements)) {
-      elements.push(new Element(tag, attributes, elements[parent], text));
-    }
-    return elements;
+  // Most pages have thousands of elements, and few scripts ask for more than one.
+  const elements = [];
+  const all_rows = () => rows || (rows = parsed(page.elements));
+  const element_at = (place) => {
+    if (place < 0) return null;
+    if (!elements[place]) elements[place] = new Element(...all_rows()[place]);
+    return elements[place];
   };
-  const by_id = (id) => all_elements().find((one) => one.id === id) || null;
+  const all_elements = () => all_rows().map((_, place) => element_at(place));
+  const by_id = (id) =>
+    element_at(all_rows().findIndex((row, place) => (elements[place] || row[1]).id === id));
 
   const is_sent = (field) => !NOT_SENT.test(field.type) && !field.hasAttribute("disabled")
     && (!/^(?:checkbox|radio)$/.test(field.type) || (field.checked ?? false) !== false);
@@ -311,16 +323,27 @@ const mmcrawl_browser = (() => {
     };
   };
 
+  const differing = (value) => () => {
+    has_asked = true;
+    return value;
+  };
+
+  // Let an object have a property that is looked up when it is asked for, until a script sets it.
+  const offer = (object, name, get) => {
+    const set = (value) => Object.defineProperty(object, name, { value, writable: true });
+    Object.defineProperty(object, name, { get, set, enumerable: true, configurable: true });
+  };
+
   // Let an object have what it is asked for beyond its own.
   const extend = (object, find = nothing) => {
-    const { unknown } = visit;
     const beyond = Object.getPrototypeOf(object);
-    const value = unknown === "anything" ? anything : undefined;
+    const unknown = differing(visit.unknown);
+    const is_known = (name) => name in beyond || typeof name !== "string";
     Object.setPrototypeOf(object, new Proxy(beyond, {
-      has: (_, name) => name in beyond || (typeof name === "string" && unknown !== "missing"),
+      has: (_, name) => (is_known(name) ? name in beyond : unknown() !== "missing"),
       get: (_, name) => {
-        if (name in beyond || typeof name !== "string") return beyond[name];
-        return find(name) ?? value;
+        if (is_known(name)) return beyond[name];
+        return find(name) ?? (unknown() === "anything" ? anything : undefined);
       },
     }));
   };
@@ -378,11 +401,10 @@ const mmcrawl_browser = (() => {
       owner.removeEventListener = owner.dispatchEvent = nothing;
     }
     Object.assign(window, {
-      window, self: window, frames: window, top: outer, parent: outer, opener: null, document,
-      innerWidth: width, innerHeight: 900, screen: { width, availWidth: width, height: 1080 },
+      window, self: window, frames: window, opener: null, document, innerHeight: 900,
       navigator: {
         userAgent: agent, appVersion: agent.slice(8), appName: "Netscape", platform: "Win32",
-        language, languages: [language], cookieEnabled: true, onLine: true, plugins: [],
+        cookieEnabled: true, onLine: true, plugins: [],
       },
       history: {
         pushState: (_, title, href) => { shown = href; }, length: 1, back: nothing,
@@ -390,18 +412,20 @@ const mmcrawl_browser = (() => {
       },
       setTimeout: wait, setInterval: repeat, clearTimeout: clear, clearInterval: clear,
       requestAnimationFrame: (code) => wait(code), requestIdleCallback: (code) => wait(code),
-      open, navigate: move, alert: nothing, confirm: () => agrees, prompt: () => null, atob,
+      open, navigate: move, alert: nothing, confirm: differing(agrees), prompt: () => null, atob,
       localStorage: storage(), sessionStorage: storage(), fetch: answer,
       $: jquery, jQuery: jquery, URL: Address, URLSearchParams: Parameters, Date: FixedDate,
       Event: Happening, MouseEvent: Happening, CustomEvent: Happening, Image: Element,
       console: { log: nothing, warn: nothing, error: nothing, info: nothing, debug: nothing },
     });
     Object.assign(jquery, { ajax: answer, get: answer, post: answer });
-    for (const id of page.ids) {
-      if (id in window) continue;
-      const set = (value) => Object.defineProperty(window, id, { value, writable: true });
-      Object.defineProperty(window, id, { get: () => by_id(id), set, configurable: true });
-    }
+    offer(window, "top", differing(outer));
+    offer(window, "parent", differing(outer));
+    offer(window, "innerWidth", differing(width));
+    offer(window, "screen", differing({ width, availWidth: width, height: 1080 }));
+    offer(window.navigator, "language", differing(language));
+    offer(window.navigator, "languages", differing([language]));
+    for (const id of page.ids) if (!(id in window)) offer(window, id, () => by_id(id));
     extend(document, form_named);
     // A name that is missing is an error, which no object behind the global one could raise.
     if (visit.unknown !== "missing") extend(window);
@@ -419,5 +443,6 @@ const mmcrawl_browser = (() => {
   };
 
   const found = () => text_of([moves, written]);
-  return Object.freeze({ open: open_page, finish, found });
+  const depends = () => has_asked;
+  return Object.freeze({ open: open_page, finish, found, depends });
 })();

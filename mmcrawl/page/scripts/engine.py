@@ -70,8 +70,9 @@ class _Engine:
         with self._lock:
             try:
                 self._child = self._child or ChildProcess(_SANDBOX)
-                return [_found(*visit) for visit in self._child.ask(question)]
-            except (EOFError, OSError, TypeError, ValueError):  # it has ended, or scripts have it
+                return [_found(*json.loads(visit)) for visit in self._child.ask(question)]
+            except (EOFError, OSError, RecursionError, TypeError, ValueError):
+                # It has ended, or scripts say what they have found: it may be anything.
                 if self._child is not None:
                     self._child.end()
                 self._child = None

@@ -5,11 +5,11 @@ Those of the engine do not hold for all of its functions (`"x".repeat(n).replace
 of the process do. Dates and random numbers are fixed: the same page gives the same moves.
 """
 
+import faulthandler
 import json
 import sys
 from contextlib import suppress
 from importlib.resources import files
-from signal import ITIMER_VIRTUAL, setitimer
 from typing import Any
 
 from quickjs import Context, JSException
@@ -22,6 +22,7 @@ _PROCESS_MEMORY = 512 << 20
 _SECONDS = 0.3  # of the processor, for the scripts of a page in one visit
 _PROCESS_SECONDS = 2.0  # for a page; then the process dies
 _MOST_JOBS = 100  # of promises
+_LONGEST_ANSWER = 1 << 21  # characters, more than `browser.js` finds: scripts may have changed it
 _ALONE = {
     "agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
     " Chrome/140.0.0.0 Safari/537.36",
@@ -30,7 +31,9 @@ _ALONE = {
 _FRAMED = _ALONE | {
     "unknown": "anything", "framed": True, "width": 390, "language": "zh-CN", "agrees": False
 }  # fmt: skip
-_VISITS = (_ALONE, _FRAMED, _ALONE | {"unknown": "nothing"})
+_UNDEFINED = _ALONE | {"unknown": "nothing"}
+_ERRORS = JSException, MemoryError, TypeError, ValueError
+"""Of scripts; the last three if the last value of one is none for Python."""
 
 
 def serve() -> None:
@@ -40,32 +43,53 @@ def serve() -> None:
     _lock_up()
     while True:
         (page, scripts), _ = questions.next()
-        if sys.platform != "win32":
-            setitimer(ITIMER_VIRTUAL, _PROCESS_SECONDS)  # when it is over, the process ends
+        _end_after(_PROCESS_SECONDS)
         start = f"{browser};mmcrawl_browser.open({json.dumps(page)}, "
-        visits = [_visit([f"{start}{one})", *scripts]) for one in map(json.dumps, _VISITS[:2])]
-        if visits[0] != visits[1]:  # what is unknown decides
-            visits.append(_visit([f"{start}{json.dumps(_VISITS[2])})", *scripts]))
+        framed, depends = _visit(start, _FRAMED, scripts)
+        # Most pages ask for nothing that differs: the other visits would find the same.
+        alone = _visit(start, _ALONE, scripts)[0] if depends else framed
+        visits = [alone, framed]
+        if alone != framed:  # what is unknown decides
+            visits.append(_visit(start, _UNDEFINED, scripts)[0])
         questions.answer(visits)
-        if sys.platform != "win32":
-            setitimer(ITIMER_VIRTUAL, 0)
+        _end_after(0)
 
 
-def _visit(scripts: list[str]) -> Any:
-    """Run scripts in a new context; return moves and what was written."""
+def _visit(start: str, visit: dict[str, Any], scripts: list[str]) -> tuple[str, bool]:
+    """Run scripts in a new context.
+
+    Returns:
+        Moves and what was written, as JSON that scripts may have tampered with; whether that
+        depends on who visits.
+    """
     context = Context()
     context.set_memory_limit(_MEMORY)
     context.set_max_stack_size(_STACK)
     context.set_time_limit(_SECONDS)
-    for code in (*scripts, "mmcrawl_browser.finish()"):
-        # What it did before counts. The last value of a script need not be one for Python.
-        with suppress(JSException, TypeError):
+    for code in (f"{start}{json.dumps(visit)})", *scripts, "mmcrawl_browser.finish()"):
+        with suppress(*_ERRORS):  # what it did before counts
             context.eval(code)
             jobs = 0
             while jobs < _MOST_JOBS and context.execute_pending_job():
                 jobs += 1
     context.set_memory_limit(2 * _MEMORY)  # to say what was found
-    return json.loads(context.eval("mmcrawl_browser.found()"))
+    with suppress(*_ERRORS):
+        found, depends = map(context.eval, ("mmcrawl_browser.found()", "mmcrawl_browser.depends()"))
+        if isinstance(found, str) and len(found) <= _LONGEST_ANSWER:
+            return found, bool(depends)
+    return "[[], []]", True
+
+
+def _end_after(seconds: float) -> None:
+    """End this process after so many seconds, of the processor where they are told; 0: never."""
+    if sys.platform != "win32":
+        from signal import ITIMER_PROF, setitimer
+
+        setitimer(ITIMER_PROF, seconds)
+    elif seconds:
+        faulthandler.dump_traceback_later(seconds, exit=True)
+    else:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _lock_up() -> None:
@@ -73,6 +97,7 @@ def _lock_up() -> None:
     if sys.platform != "win32":
         from resource import RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_NPROC, setrlimit
 
-        setrlimit(RLIMIT_AS, (_PROCESS_MEMORY, _PROCESS_MEMORY))
+        with suppress(OSError, ValueError):  # macOS refuses it; the engine has a limit of its own
+            setrlimit(RLIMIT_AS, (_PROCESS_MEMORY, _PROCESS_MEMORY))
         for nothing in (RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_NPROC):
             setrlimit(nothing, (0, 0))
