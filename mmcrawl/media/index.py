@@ -182,12 +182,12 @@ class MediaIndex:
         waiting = self._in(State.WAITING, *wanted, most=most)
         late = ("lease_until", "<", now)
         if len(waiting) < most:
-            waiting += self._in(State.TAKEN, late, *wanted, most=most - len(waiting))
+            owners = {file.owner for file in self._in(State.TAKEN, late)}
+            dead = ("owner", "not in", [owner for owner in owners if lives(owner)])
+            waiting += self._in(State.TAKEN, late, dead, *wanted, most=most - len(waiting))
         # A cursor may meet documents that others change meanwhile: again, or as they are by now.
         free = (file for file in waiting if file.state is State.WAITING or file.lease_until < now)
         waiting = list({file.url: file for file in free}.values())
-        alive = {owner for owner in {file.owner for file in waiting} - {""} if lives(owner)}
-        waiting = [file for file in waiting if file.owner not in alive]
         ours: dict[str, Any] = {
             "state": State.TAKEN,
             "owner": owner,

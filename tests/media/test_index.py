@@ -75,6 +75,14 @@ def test_a_lease_that_ran_out_goes_to_another_and_a_renewed_one_does_not(index: 
     assert [file.digest for file in index.files()] == ["right"]
 
 
+def test_those_of_a_living_process_do_not_hide_those_of_a_dead_one(index: MediaIndex) -> None:
+    index.add(media("a", "b", "c"))
+    for owner, count in {"alive": 2, "dead": 1}.items():
+        index.take(owner, NOW, LATER, count)
+    late = index.take("me", LATER + 1, MUCH_LATER, 1, lives=lambda owner: owner == "alive")
+    assert urls(late) == ["c"]
+
+
 def test_those_of_busy_hosts_wait_and_what_is_given_back_waits_again(index: MediaIndex) -> None:
     index.add([*media("a", "b"), *media("c", host="http://k.test:81")])
     assert urls(index.take("me", NOW, LATER, 9, busy={"h.test"})) == ["c"]
