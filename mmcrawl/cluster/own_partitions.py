@@ -168,6 +168,7 @@ class OwnPartitions:
         job.epoch = epoch
         if epoch > 1:  # another worker may just have asked its hosts
             job.rests_until = self._clock() + self._rules.rest
+            job.granted = -1  # perhaps more than it will ever use: what that was is not known
         self.jobs[partition] = job
         self.note(partition)
 
@@ -328,7 +329,8 @@ class OwnPartitions:
         for partition, job in self.jobs.items():
             busy, _ = job.told
             left, is_wanted = job.granted - job.used, now - job.wanted_at < _UNUSED_SECONDS
-            if left > 0 and not job.under_way and not (busy and is_wanted):
+            is_spare = left > 0 or job.granted < 0
+            if is_spare and not job.under_way and not (busy and is_wanted):
                 report.spare[partition] = job.granted = job.pages
             elif busy and job.ready and left < _FEW_PAGES and is_wanted:
                 report.wants[partition] = job.used

@@ -70,7 +70,8 @@ class PartitionJob(CrawlJob):
         epoch: in which its owner has it.
         rests_until: nothing is fetched before, by the monotonic clock.
         under_way: links that are being fetched.
-        granted: pages that may be fetched in all, if the crawl has a budget.
+        granted: pages that may be fetched in all, if the crawl has a budget; -1 if its owner does
+            not know what a former one was granted.
         wanted_at: when its best link was last among the best ones, by the monotonic clock.
         near: pages with media a little below the threshold, until they are published.
         taken_in: messages that were processed, until that is written.

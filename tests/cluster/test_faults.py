@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from mmcrawl.cluster import Rules, leases_of, open_shared_store
 from mmcrawl.errors import StoreError
 from tests.tables import each
 
-from .memory import JOB, Gang, MadeWeb
+from .memory import JOB, Gang, MadeWeb, made_lease, memory_store
 from .trouble import TroubledGang
 
 LEASE = 4.0
@@ -72,6 +74,24 @@ def test_a_crawl_that_takes_long_to_take_a_partition_in_is_not_idle():
 def test_who_has_no_links_leaves_the_budget_to_who_has(workers, most):
     """Each round went to the worker without links, and there was a next one for ever."""
     gang_of(workers, hosts=1, partitions=1, pages=12, max_pages=most).finish()
+
+
+def test_pages_granted_to_a_partition_that_ran_dry_before_its_owner_died_are_given_back():
+    """Nobody asked for them, nobody else could have them, and the crawl had no end."""
+    gang = gang_of(1, hosts=1, partitions=4, pages=12, max_pages=8)
+    gang.pages_a_step = 1
+    while gang.web.fetched.total() < 2:
+        gang.pass_time()
+    go_on(gang, 2)
+    (first,) = gang.workers.values()
+    (own,) = first.job.exchange.leases.own.values()
+    first.die()
+    dry, store = (own.partition + 1) % 4, memory_store(gang.tables)
+    made_lease(store, dry, epoch=1)
+    granted = {"granted": json.dumps({dry: [1, 8 - own.pages]})}
+    store.change_one("budget", "pages", lambda row: granted)
+    gang.join()
+    gang.finish()
 
 
 @each("seed", range(3))
