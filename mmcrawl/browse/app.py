@@ -243,11 +243,9 @@ class _Connection(H11Protocol):
             most = count.most_common(1)[0][0]
             self._make_room(one for one in others if one.host == most)
 
-    def _make_room(self, among: Iterable[_Connection]) -> None:
+    def _make_room(self, some: Iterable[_Connection]) -> None:
         """Refuse the one that has waited longest for its reader, or this one if none waits."""
-        min(
-            among, key=lambda one: (one is self or not one.waits, one is not self, one._since)
-        )._refuse()
+        max(some, key=lambda one: (one is not self and one.waits, one is self, -one._since))._refuse()
 
     def _refuse(self) -> None:
         """Answer that there is no room, whatever is asked; `look` ends it when that can be read."""
