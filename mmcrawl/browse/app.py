@@ -245,7 +245,8 @@ class _Connection(H11Protocol):
 
     def _make_room(self, some: Iterable[_Connection]) -> None:
         """Refuse the one that has waited longest for its reader, or this one if none waits."""
-        max(some, key=lambda one: (one is not self and one.waits, one is self, -one._since))._refuse()
+        waiting = [one for one in some if one is not self and one.waits]
+        min(waiting or [self], key=lambda one: one._since)._refuse()
 
     def _refuse(self) -> None:
         """Answer that there is no room, whatever is asked; `look` ends it when that can be read."""
