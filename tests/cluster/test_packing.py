@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.cluster import Learnt, PageElsewhere, Rows, decode_message, encode_message
@@ -34,8 +34,11 @@ LEARNT = st.builds(
     ).map(tuple),
 )
 
+HALF = NewLink(url="http://a.test/", anchor="\ud83d")  # of a surrogate pair, as pages have them
+
 
 @given(message=MESSAGES, learnt=LEARNT)
+@example(message=((None, (HALF,)),), learnt=Learnt())
 def test_it_is_read_as_it_was_written(message, learnt):
     assert decode_message(encode_message(message)) == message
     assert Learnt.decode(learnt.encode()) == learnt

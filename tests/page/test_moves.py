@@ -242,6 +242,7 @@ def test_what_a_script_does_before_it_fails_counts_and_the_next_script_runs() ->
         TARGET
     ]
     assert moves(TEXT + script("location='t.html'; nobody.knows()")) == [TARGET]
+    assert moves(TEXT + script("location='t.html'; for (;;) {}")) == [TARGET]
 
 
 @each(
