@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 
@@ -63,11 +64,11 @@ class Served:
             runner.run(server.serve(sockets=[listener]))  # type: ignore[attr-defined]
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@contextmanager
+def serving(folder: Path, limits: Limits) -> Iterator[Served]:
+    """Have a server of a large file."""
     large = Capture(LARGE, bytes(range(32, 127)) * (SIZE // 95), 1_700_000_000.0, headers=PLAIN)
-    uri = fill(tmp_path_factory.mktemp("catalogue"), iter([large]))
-    limits = Limits(arriving=ARRIVING, connections=200, connections_each=50)
+    uri = fill(folder, iter([large]))
     with (
         socket.create_server(("127.0.0.1", 0), backlog=1024) as listener,
         open_context(uri, limits=limits) as context,
@@ -79,6 +80,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield made
         server.should_exit = True
         thread.join(HANG)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    limits = Limits(arriving=ARRIVING, connections=200, connections_each=50)
+    with serving(tmp_path_factory.mktemp("catalogue"), limits) as made:
+        yield made
 
 
 def connected(port: int, host: str, said: bytes) -> socket.socket:
@@ -170,6 +178,20 @@ def test_an_answer_that_is_taken_slowly_arrives(served: Served) -> None:
             piece = connection.recv(1 << 20)
             assert piece, size
             size += len(piece)
+
+
+def test_no_answer_is_broken_off_to_make_room_for_another_host(tmp_path: Path) -> None:
+    limits = Limits(arriving=ARRIVING, connections=2, connections_each=2)
+    with serving(tmp_path, limits) as served, crowd(served.port, 2, READ) as reading:
+        sizes = [len(connection.recv(1000)) for connection in reading]  # they have begun
+        with closing(connected(served.port, "127.0.0.9", REQUEST)) as other:
+            assert read(other).startswith(b"HTTP/1.1 503 ")
+        for connection, began in zip(reading, sizes, strict=True):
+            size = began
+            while size < SIZE:
+                piece = connection.recv(1 << 20)
+                assert piece, size
+                size += len(piece)
 
 
 def test_one_connection_may_ask_again_and_again(served: Served) -> None:

@@ -82,6 +82,23 @@ def test_pages_granted_to_a_partition_that_ran_dry_before_its_owner_died_are_giv
     gang.finish()
 
 
+def test_pages_of_the_budget_that_are_not_used_for_long_are_given_back():
+    """Others have better links; they come again and ask when theirs are the best."""
+    gang = gang_of(1, hosts=2, pages=30, max_pages=40)
+    gang.pages_a_step = 1
+    while gang.web.fetched.total() < 4:
+        gang.pass_time()
+    gang.pages_a_step = 0
+    go_on(gang, 2)
+    jobs = next(iter(gang.workers.values())).job.partitions.jobs.values()
+    assert sum(job.granted - job.pages for job in jobs) > 0
+    assert all(job.ready for job in jobs)
+    go_on(gang, 25)
+    assert [job.granted for job in jobs] == [job.pages for job in jobs]
+    gang.pages_a_step = 1
+    gang.finish()
+
+
 @each("seed", range(3))
 def test_budgets_of_several_rounds_are_kept(seed):
     gang = gang_of(3, hosts=4, partitions=6, pages=8, seed=seed, max_pages=5 + 2 * seed)
