@@ -61,10 +61,8 @@ class Server:
         connected: Callable[[], object] = lambda: None,
     ) -> None:
         self.asked: list[str] = []
-        if isinstance(answer, Mapping):
-            answers = answer
-            answer = lambda request: answers.get(request.path, Answer(status=404))  # noqa: E731
-        self._httpd = _Httpd((host, 0), self._handler(answer, connected))
+        given = _by_path(answer) if isinstance(answer, Mapping) else answer
+        self._httpd = _Httpd((host, 0), self._handler(given, connected))
         self.port = int(self._httpd.server_address[1])
         self.origin = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
         self._thread = threading.Thread(target=self._httpd.serve_forever, args=(0.02,), daemon=True)
@@ -107,6 +105,13 @@ class Server:
             do_GET = do_POST = do_HEAD = answer  # noqa: N815 - names that http.server asks for
 
         return Handler
+
+
+def _by_path(answers: Mapping[str, Answer]) -> Callable[[Request], Answer]:
+    def answer(request: Request) -> Answer:
+        return answers.get(request.path, Answer(status=404))
+
+    return answer
 
 
 class _Httpd(ThreadingHTTPServer):

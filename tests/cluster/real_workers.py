@@ -148,7 +148,7 @@ class Web(MadeWeb):
         request.send(Answer(self.body(url)) if is_page else Answer(status=404))
         allowed = float(request.headers.get("Allowed", began))
         self.visits.append(Visit(url, url.split("/")[2], began, ended, allowed))
-        if is_page:
+        if url.endswith(".htm"):  # also one that is not there
             with self._counting:
                 self.fetched[url] += 1
 

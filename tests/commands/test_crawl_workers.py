@@ -90,7 +90,12 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-u
 
 def when(true: Callable[[], object], do: Callable[[], object]) -> None:
     """Do something from another thread once something is true."""
-    threading.Thread(target=lambda: (until(true, 0.02), do()), daemon=True).start()
+
+    def wait() -> None:
+        until(true, 0.02)
+        do()
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage) -> None:

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from io import BytesIO
 
 import psutil
@@ -129,11 +128,11 @@ def processes(of: str) -> list[psutil.Process]:
 def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, program, sent):
     desk.found([watch("slow")])
     with desk.start_collecting("hosted=1GB", MMCRAWL_YTDLP=program) as process:
-        until((desk.folder / "asked").exists)
-        time.sleep(0.3)
+        partial = desk.folder / "crawl-media" / "partial"
+        until(lambda: any(partial.glob("*.player/*.part")))
         ended_by(process, sent)
     until(lambda: not processes(program), 0.1)  # it ends a moment after
-    assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1
+    assert len(list(partial.glob("*.player/*.part"))) == 1
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
     assert desk.summary().held == {"video": 1}
     assert desk.on_their_way() == []
