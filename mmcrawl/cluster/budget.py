@@ -36,8 +36,8 @@ class Budget:
 
         Args:
             own: leases of the worker.
-            wants: pages that each had crawled or was fetching, where it needs more; of others'
-                partitions nothing is done.
+            wants: pages that each had crawled or was fetching, where it needs more, the most
+                promising ones first; of others' partitions nothing is done.
             spare: pages that each has crawled, where it uses no more.
             leases: of all partitions, which may be some seconds old.
 
@@ -66,15 +66,14 @@ class Budget:
                 max(told.get(str(partition), [0, 0])[1], pages.get(partition, 0))
                 for partition in {*pages, *map(int, told)}
             )
-            asking = sorted(mine & wants.keys())
-            share = room // max(2 * workers * len(asking), 1)  # others may want more just as well
-            for partition in asking:
-                has = max(told.get(str(partition), [0, 0])[1], own[partition].pages)
-                more = min(max(share, 1), _LARGEST, max(room, 0))
-                # What it has not used yet it inherited from an owner that is no more.
-                more = 0 if has - wants[partition] >= more else more
-                told[str(partition)] = [own[partition].epoch, has + more]
-                room -= more
+            share = max(room // (2 * workers), min(room, 1))  # others may want more just as well
+            for partition in wants:
+                if partition in mine:
+                    has = max(told.get(str(partition), [0, 0])[1], own[partition].pages)
+                    # What it has not used yet it may have from an owner that is no more.
+                    more = max(min(_LARGEST, share) - (has - wants[partition]), 0)
+                    told[str(partition)] = [own[partition].epoch, has + more]
+                    share -= more
             result.clear()
             result.update({partition: told[str(partition)][1] for partition in mine})
             changed = json.dumps(told)

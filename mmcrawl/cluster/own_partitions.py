@@ -326,7 +326,8 @@ class OwnPartitions:
     def _ask_for_budget(self, report: Report) -> None:
         """Report what partitions have used that need more, and what others do not use."""
         now = self._clock()
-        for partition, job in self.jobs.items():
+        for partition in sorted(self.jobs, key=lambda one: -self._best.get(one, -inf)):
+            job = self.jobs[partition]
             busy, _ = job.told
             left, is_wanted = job.granted - job.used, now - job.wanted_at < _UNUSED_SECONDS
             is_spare = left > 0 or job.granted < 0
