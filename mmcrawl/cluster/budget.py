@@ -48,7 +48,7 @@ class Budget:
             self._documents.insert("budget", {_NAME: {"version": 0, "granted": "{}"}})
             self._is_there = True
         pages = {lease.partition: lease.pages for lease in (*leases, *own.values())}
-        workers = len({lease.owner for lease in (*leases, *own.values())} - {""})
+        workers = len({lease.owner for lease in (*leases, *own.values())} - {""}) or 1
         result: dict[int, int] = {}
 
         def granted(row: Row) -> Row | None:
