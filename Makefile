@@ -39,7 +39,7 @@ test: $(VENV)/ready-dev
 
 coverage: $(VENV)/ready-dev
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --quiet \
-	    $(addprefix tests/,$(ROOMS_COVERED))
+	    $(addprefix tests/,$(ROOMS_COVERED)) $(addprefix mmcrawl/,$(ROOMS_COVERED))
 
 coverage-rooms:
 	@echo $(ROOMS_COVERED)

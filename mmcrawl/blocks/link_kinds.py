@@ -44,7 +44,7 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     >>> from mmcrawl.blocks import partition
     >>> page = partition(b"<nav><a href=a>Contact</a></nav><p>Levers <a href=b>move</a> the world.")
     >>> link_kinds(page, "http://h.test/")
-    {'http://h.test/a': 'navigation', 'http://h.test/b': 'small'}
+    {'http://h.test/a': 'navigation', 'http://h.test/b': 'related-links'}
     """
     resolve = Declared(page.tree).resolver(url, encoding)
     firsts = [block.nodes.start for block in page.blocks]

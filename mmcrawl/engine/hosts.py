@@ -150,7 +150,7 @@ class UnreachableHosts:
 
     >>> hosts = UnreachableHosts(10, clock=lambda: 0)
     >>> hosts.note("h.test", "HTTP 503"), hosts.note("h.test", "HTTP 503")
-    (10, 20)
+    (10.0, 20.0)
     """
 
     def __init__(self, pause: float, clock: Callable[[], float] = monotonic) -> None:

@@ -368,7 +368,7 @@ def meta_of(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
 def title_in(body: bytes, encoding: str) -> str:
     """Return the title of a page, "" if it has none near its begin; without parsing the page.
 
-    >>> title_in(b"<TITLE>\n Levers &amp; pulleys</TITLE>", "ascii")
+    >>> title_in(b"<TITLE>  Levers &amp; pulleys</TITLE>", "ascii")
     'Levers & pulleys'
     """
     found = _TITLE.search(body, 0, _WITHIN)
