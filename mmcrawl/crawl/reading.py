@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 _GROUP_PAGES = 64
 _GROUP_BYTES = 8 << 20
 _LARGEST_CUT = 4 << 20  # bytes; a larger page would keep others waiting
+_FIRST = b"<title>A</title><h1>A page</h1><div><p>Some words.</div><ul><li><a href=b>One</a></ul>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,8 @@ def serve() -> None:
     questions = Questions()
     (method, requisites), _ = questions.next()
     questions.answer(None)
+    # What loads with a first page would keep the crawl's waiting; robots.txt is still under way.
+    read_page(ReceivedPage("http://a.test/", _FIRST), method, requisites)
     while True:
         plain, bodies = questions.next()
         pages = [

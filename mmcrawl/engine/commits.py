@@ -1,4 +1,5 @@
-"""When reported pages become durable: every second, once the archive holds the pages.
+"""When reported pages become durable: every second, once the archive holds the pages; the first
+page at once, since somebody who began the crawl looks for it.
 
 The crawl learns from a page while the page is being stored, so the next links benefit from it and
 the archive can store many pages at once. A page must not count as crawled before the archive has
@@ -31,7 +32,7 @@ class Commits:
     ) -> None:
         self._commit, self._not_stored = commit, not_stored
         self._clock = create_looping_call(self._falls_due)
-        self._reports = 0
+        self._reports, self._most = 0, 1  # of the first commit; then _REPORTS
         self._is_due = False
         self._storing: Counter[int] = Counter()
         self._reported: set[int] = set()  # of those that are being stored
@@ -71,7 +72,7 @@ class Commits:
     def count(self) -> None:
         """Count a report that was made."""
         self._reports += 1
-        if self._is_due or self._reports >= _REPORTS:
+        if self._is_due or self._reports >= self._most:
             self._falls_due()
 
     def stores(self, link: int, stored: Deferred[Any]) -> None:
@@ -98,7 +99,7 @@ class Commits:
         self._is_due = True
         if self._reported or not self._commit():
             return
-        self._is_due, self._reports = False, 0
+        self._is_due, self._reports, self._most = False, 0, _REPORTS
         held, self._held = self._held, []
         for report in held:
             report()
