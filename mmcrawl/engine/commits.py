@@ -99,7 +99,8 @@ class Commits:
         self._is_due = True
         if self._reported or not self._commit():
             return
-        self._is_due, self._reports, self._most = False, 0, _REPORTS
+        self._most = _REPORTS if self._reports else self._most
+        self._is_due, self._reports = False, 0
         held, self._held = self._held, []
         for report in held:
             report()
