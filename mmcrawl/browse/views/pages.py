@@ -97,10 +97,9 @@ def history_page(context: Context, arguments: Arguments) -> Response:
         raise Problem(404, "url", url=url)
     url = context.archive.version(url, known).url  # as it is stored
     month = arguments.text("month", longest=20)
-    listed = [v for v in reversed(visits) if not month or when(v.time, "%Y-%m") == month]
     only_new = bool(arguments.choice("only", ("new",)))
-    if only_new:
-        listed = [visit for visit in listed if visit.changed]
+    wanted = [visit for visit in reversed(visits) if visit.changed or not only_new]
+    listed = [v for v in wanted if not month or when(v.time, "%Y-%m") == month]
     part = arguments.list_page(len(listed), context.limits.per_page)
     if not listed:
         raise Problem(404, "month", month=month)
@@ -109,6 +108,7 @@ def history_page(context: Context, arguments: Arguments) -> Response:
         arguments,
         "page",
         url=url,
+        title=context.title(url, numbers[-1]),
         host=host_of(url) or "",
         visits=visits,
         listed=part.of(listed),

@@ -42,15 +42,15 @@ def view_page(context: Context, arguments: Arguments) -> Response:
     mode = arguments.choice("as", tuple(_MODES), "page")
     if mode == "blocks" and not version.method:
         raise Problem(404, "nopage", url=version.url)
-    numbers = numbers_of(context.archive.visits(version.url))
     return page(
         arguments,
         "view",
         version=version,
+        title=context.title(version.url, version.number),
         mode=mode,
         modes=list(_MODES) if version.method else ["page"],
         source=replay_address(version.url, seconds(version.time), _MODES[mode]),
-        beside=_beside(numbers, version.number),
+        beside=_beside(numbers_of(context.archive.visits(version.url)), version.number),
     )
 
 
