@@ -14,6 +14,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.engine.answers import declared_type
+    from mmcrawl.engine.commits import Commits
     from mmcrawl.engine.crawls import Configuration, make_job, with_stored_web
     from mmcrawl.engine.extensions import MediaCsvExporter
     from mmcrawl.engine.hosts import LIMIT, UnreachableHosts, reason_of

@@ -88,7 +88,7 @@ def test_each_has_its_score_words_and_media_by_title(client: TestClient) -> None
     assert "wave · 波" in best.text_content()
     assert [one.text_content() for one in best.cssselect(".media")] == ["audio", "video × 11"]
     media = [one.text_content() for one in best.cssselect(".found-media li")]
-    assert media[:2] == ["A film of water video", "a tone audio"]
+    assert media[:2] == ["A film of water video · waves.mp4", "a tone audio · tone.mp3"]
     assert (len(media), media[-1]) == (9, "and 4 more")
     assert best.cssselect("h2 a")
     assert not other.cssselect("a"), "what is not in the archive is no link into it"

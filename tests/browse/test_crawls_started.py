@@ -63,6 +63,7 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         first = form | {"seeds": site.url(), "requisites": "1"}
         to = post(client, "/crawls", **first)
         job = to.partition("job=")[2]
+        assert "<bdi>lever · 127.0.0.1</bdi>" in client.get(to).text  # before it is in the store
         until(lambda: bool(site.asked))  # before, it ends as soon as it is told to
         assert "Results are kept, and" in client.get(to).text
         [begun] = client.get("/crawls.json").json()["crawls"]
@@ -248,6 +249,7 @@ def test_a_wrong_form_is_shown_again_with_what_was_said_and_nothing_starts(brows
     page = html.document_fromstring(wrong.text)
     marked = page.xpath("//*[@aria-invalid='true']/@id")
     assert marked == ["seeds", "topic", "max_media", "stick"]  # all at once
+    assert page.xpath("//*[@autofocus]/@id")[0] == "seeds"
     again = {**said, "max_pages": "nought", "form_key": page.xpath("//@value[../@name='form_key']")}
     assert client.post("/crawls", data=again).status_code == 400  # not 403: it can be sent again
     assert not (tmp_path / "crawl.db").exists()

@@ -197,7 +197,7 @@ def test_from_words_to_a_difference_without_scripts(browser: Any, origin: str) -
     assert {mark.text for mark in browser.find_elements("css selector", "mark")} == {"seesaw"}
     browser.find_element("link text", "through time").click()
     arrive(browser, "/page")
-    assert heading(browser) == LEVER
+    assert (heading(browser), one(browser, ".from").text) == ("The lever", LEVER)
     browser.find_elements("link text", "replay")[-1].click()
     see_replay(browser, "force times arm")
     browser.find_element("partial link text", "history").click()
@@ -249,7 +249,7 @@ def test_from_words_to_a_difference_by_keyboard(browser: Any, origin: str) -> No
     tab_to(browser, ".hits .note a", "through time")
     press(browser, Keys.ENTER)
     arrive(browser, "/page")
-    assert heading(browser) == LEVER
+    assert (heading(browser), one(browser, ".from").text) == ("The lever", LEVER)
     tab_to(browser, ".visits .more a[href*='n=1']", "replay")
     press(browser, Keys.ENTER)
     see_replay(browser, "force times arm")
