@@ -80,6 +80,7 @@ class TroubledWorker(Worker):
         return due[1]
 
     def _before(self, operation: str, table: str) -> None:
+        self.gang.check()  # it could die here
         if self._is_due("crash") >= 0:
             raise Crash
         self._hold_up("hold")
@@ -224,7 +225,7 @@ class TroubledGang(Gang):
         for partition, lease in leases.items():
             before = self._leases.get(partition, lease)
             assert lease.version > before.version or lease == before, f"{before}, then {lease}"
-            assert lease.epoch >= before.epoch
+            assert lease.epoch > before.epoch or lease.owner in {before.owner, ""}
             assert lease.next >= before.next
             own = (worker.job.exchange.leases.own for worker in self.workers.values())
             assert sum(one.get(partition, Lease(0)).epoch == lease.epoch > 0 for one in own) <= 1
