@@ -13,7 +13,6 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.budget import Budget
     from mmcrawl.cluster.changes import Changes, Rows
     from mmcrawl.cluster.exchange import Exchange, Report
-    from mmcrawl.cluster.learnt import Learnt, LearntStore, learnt_patterns
     from mmcrawl.cluster.leases import Lease, Leases, Logs, leases_of
     from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
     from mmcrawl.cluster.own_partitions import added

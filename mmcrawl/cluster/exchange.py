@@ -28,7 +28,6 @@ from threading import Condition, Event, Lock, Thread
 from typing import Any
 
 from mmcrawl.cluster.budget import Budget
-from mmcrawl.cluster.learnt import Learnt, LearntStore
 from mmcrawl.cluster.leases import Lease, Leases, Logs, Stored
 from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
 from mmcrawl.cluster.places import Rules
@@ -71,7 +70,6 @@ class Report:
     is_giving: bool = False  # partitions are given, or are to be once nothing is in progress there
     faults: dict[int, str] = field(default_factory=dict)  # why partitions cannot be read
     unread: dict[str, str] = field(default_factory=dict)  # why messages cannot be read
-    learnt: Learnt | None = None  # what the worker learnt, if that is to be told
     wants: dict[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
     spare: dict[int, int] = field(default_factory=dict)
     idle: bool = False  # the worker has nothing to do
@@ -92,13 +90,11 @@ class News:
     """The news for a worker's crawl after a turn."""
 
     lost: set[int] = field(default_factory=set)  # another's by now: what was not written is void
-    taken: list[tuple[Stored, int]] = field(default_factory=list)  # and how many links are learnt
+    taken: list[Stored] = field(default_factory=list)
     messages: dict[str, bytes] = field(default_factory=dict)  # by their names
     granted: dict[int, int] = field(default_factory=dict)  # pages that may be fetched in all
     give: int = 0  # how many partitions are more than its share
     copy: set[int] = field(default_factory=set)  # partitions of which a snapshot is due
-    learnt: dict[str, Learnt] = field(default_factory=dict)  # of others, by their names
-    as_own: bool = False  # whether that is to count as this worker's
     moved: list[tuple[str, str]] = field(default_factory=list)  # hosts of seeds: from, to
     over: Over | None = None
 
@@ -136,7 +132,6 @@ class Exchange:
         self._logs = Logs(self.documents)
         self._writer, self._number = secrets.token_hex(6), itertools.count()
         self._budget = Budget(self.documents, self.rules.max_pages)
-        self._learnt = LearntStore(self.documents, self.name)
         self._members = Members(self.name, self.rules.lease, now)
         self._beating = Lock()
         self._beats = self._crawled = self._under_way = 0
@@ -200,7 +195,7 @@ class Exchange:
                 self._counts.popleft()
             (since, before), lag = self._counts[0], round(self.unwritten(now), 1)
             rate = (self._crawled - before) / (now - since) if now > since else None
-            told = self._crawled, rate, self._under_way, lag, self._learnt.token
+            told = self._crawled, rate, self._under_way, lag
             self.documents.put("worker", self.name, Heartbeat(self._beats, *told).row)
         if not self.is_cut_off(now):  # else only a look tells which partitions are still its own
             self._heard_at = now
@@ -265,8 +260,6 @@ class Exchange:
         for partition, why in report.faults.items():
             if partition in own:
                 self._quarantine(own[partition], why)
-        if report.learnt is not None:
-            self._learnt.publish(report.learnt)
         news.copy = {
             lease.partition
             for lease in own.values()
@@ -315,8 +308,7 @@ class Exchange:
             self.leases.make(self.seeds, busy=1)
             self.beat(now)
         rows = self.documents.all("worker")
-        heartbeats = heartbeats_of(rows)
-        members.look(heartbeats, now)
+        members.look(heartbeats_of(rows), now)
         over = rows.get(OVER)
         if not self._has_looked:
             self._has_looked, self._earlier_end = True, over
@@ -335,8 +327,7 @@ class Exchange:
         if self._is_at_rest(sound) or self._is_spent:
             news.over = self._conclude(sound)
             return
-        # Heard before it takes any: what others learnt of a history is not learnt again.
-        self._hear(heartbeats, sound, news)
+        self._hear(sound, news)
         self._take(sound, report, news)
         self.documents.delete("worker", members.buried(sound))
         # An idle worker looks more often while others can hand over partitions, or all are idle.
@@ -356,18 +347,10 @@ class Exchange:
         # A lease that names this worker, but is not its own, was taken and the answer was lost.
         wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]
         taken = self.leases.take(wanted) if wanted else []
-        for stored in self._logs.read(taken):
-            told = self._learnt.learnt_links.get(stored.lease.partition, 0)
-            news.taken.append((stored, told))
+        news.taken = self._logs.read(taken)
 
-    def _hear(
-        self, heartbeats: Mapping[str, Heartbeat], sound: Iterable[Lease], news: News
-    ) -> None:
-        """Read what other workers learnt."""
-        first = not self._learnt.has_begun
-        tokens = {name: one.learnt for name, one in heartbeats.items() if name != self.name}
-        news.learnt = self._learnt.hear(tokens)
-        news.as_own = first and not self.has_company
+    def _hear(self, sound: Iterable[Lease], news: News) -> None:
+        """Read where seeds have led other workers."""
         told = (one.plain_facts for one in sound if '"moved"' in one.facts)
         found = {(host, target) for one in told for host, target in one["moved"]}
         news.moved = sorted(found - self._moved)

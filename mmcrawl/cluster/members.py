@@ -31,7 +31,6 @@ class Heartbeat:
     rate: float | None = None  # of these a second, over the last heartbeats; None at the first one
     under_way: int = 0  # links that it is fetching
     lag: float = 0.0  # seconds for which the oldest of what it crawled waits to be written
-    learnt: str = ""  # changes when what it learnt can be read again
 
     @property
     def row(self) -> Row:

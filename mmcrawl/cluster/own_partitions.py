@@ -38,7 +38,7 @@ from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import open_store
-from mmcrawl.scoring.link_model import LinkModel
+from mmcrawl.scoring.base import NoLinks
 
 FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
@@ -57,7 +57,6 @@ class OwnPartitions:
         name: of the job.
         crawl: what the crawl is made of.
         reporter: makes the reports of its pages.
-        link_model: that the partitions learn into, if the algorithm has any.
         rules: how the crawl is shared.
         clock: seconds, monotonic.
 
@@ -74,13 +73,15 @@ class OwnPartitions:
         name: str,
         crawl: CrawlSetup,
         reporter: Reporter,
-        link_model: LinkModel | None,
-        *,
         rules: Rules,
         clock: Callable[[], float],
     ) -> None:
         self._name, self._crawl, self._reporter = name, crawl, reporter
-        self._link_model, self._rules, self._clock = link_model, rules, clock
+        self._rules, self._clock = rules, clock
+        self._link_model = crawl.scorer(NoLinks(), reporter.similarity).link_model
+        if self._link_model is not None:  # what the partitions learn into
+            self._link_model.in_memory //= SIBLINGS
+        self._learnt: dict[int, int] = {}  # how many ended links of each it has learnt from
         _remove_orphans()
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
         self._file = Path(self._folder.name, _SCRATCH)
@@ -99,7 +100,6 @@ class OwnPartitions:
         self._changed: set[int] = set()  # partitions, since their best link was looked for
         self._dirty: set[int] = set()  # partitions, since the last report
         self._since = inf
-        self._settled: dict[int, int] = {}  # of a partition that is being taken over
 
     def close(self) -> None:
         """Remove all of it."""
@@ -130,22 +130,16 @@ class OwnPartitions:
         """Whether all that has happened was reported, and nothing is in progress."""
         return not (self._dirty or self._outbox or self.giving or self.under_way)
 
-    @property
-    def settled(self) -> dict[int, int]:
-        """The number of ended links of each partition that the algorithm has received."""
-        return self._settled | {
-            partition: job.frontier.settled for partition, job in self.jobs.items()
-        }
-
     # -- partitions that come and go ------------------------------------------------------------
 
-    def take(self, stored: Stored, learnt_links: int) -> Iterator[None]:
+    def take(self, stored: Stored) -> Iterator[None]:
         """Make a partition from what the shared store has of it, little by little.
 
         Raises:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
         partition, epoch = stored.lease.partition, stored.lease.epoch
+        learnt = self._learnt.get(partition, 0)  # as it had it before
         for rows in stored.decoded():
             self._changes.put(partition, [rows])
             yield
@@ -159,12 +153,11 @@ class OwnPartitions:
             elsewhere=lambda url: self._rules.partition_of(url) != partition,
             siblings=SIBLINGS,
             link_model=self._link_model,
-            learnt_links=learnt_links,
+            learnt_links=learnt,
         )
         for told in job.begin():
-            self._settled = {partition: max(told, learnt_links)}
+            self._learnt[partition] = max(told, learnt)
             yield
-        self._settled = {}
         job.epoch = epoch
         if epoch > 1:  # another worker may just have asked its hosts
             job.rests_until = self._clock() + self._rules.rest
@@ -174,8 +167,8 @@ class OwnPartitions:
 
     def forget(self, partition: int) -> None:
         """Release a partition, with everything unreported."""
-        self.jobs.pop(partition, None)
-        self._settled.pop(partition, None)
+        if (job := self.jobs.pop(partition, None)) is not None:
+            self._learnt[partition] = job.frontier.settled
         self._best.pop(partition, None)
         for some in (self._changed, self._dirty, self.giving):
             some.discard(partition)

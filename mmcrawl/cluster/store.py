@@ -11,7 +11,6 @@ table           what is there
 ``message``     links for a partition, found in another one; its owner removes it once its log has
                 what it brought (:mod:`~mmcrawl.cluster.partition`)
 ``worker``      heartbeats (:mod:`~mmcrawl.cluster.members`); that the crawl is over
-``learnt``      what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
 ``budget``      how many pages may be fetched (:mod:`~mmcrawl.cluster.budget`)
 ``media``       media pages, by the hash of their URL
 ``quarantine``  documents of the others that could not be read: ``why``, ``document``
@@ -55,7 +54,7 @@ logger = logging.getLogger(__name__)
 Row = dict[str, Any]
 """The fields of a document."""
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 _NUMBERS = ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages")
 CONTENTS = Contents(
     noun="store",
@@ -78,7 +77,6 @@ CONTENTS = Contents(
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
-        Table("learnt", {"token": str, "bytes": bytes}),
         Table("budget", {"version": int, "granted": str}),
         Table(
             "media",

@@ -17,9 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
-from mmcrawl.cluster.learnt import Mixture, learnt_patterns
 from mmcrawl.cluster.leases import Stored, leases_of
-from mmcrawl.cluster.own_partitions import SIBLINGS, OwnPartitions, added
+from mmcrawl.cluster.own_partitions import OwnPartitions, added
 from mmcrawl.cluster.partition import own_number, partition_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
@@ -83,15 +82,7 @@ class SharedJob:
         self._shared, self._rules, self._clock = shared, rules, clock
         self._reporter = crawl.reporter()
         self.topic, self.kinds = self._reporter.test.topic, self._reporter.test.kinds
-        self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
-        self.partitions = OwnPartitions(
-            shared.job.name,
-            crawl,
-            self._reporter,
-            self._mixture.link_model,
-            rules=rules,
-            clock=clock,
-        )
+        self.partitions = OwnPartitions(shared.job.name, crawl, self._reporter, rules, clock)
         self.sites = self.partitions.sites
         self.exchange = Exchange(shared, name, rules, self.partitions.seeds.keys(), clock)
         self._recent = RecentHarvest()
@@ -100,7 +91,7 @@ class SharedJob:
         self._faults: dict[int, str] = {}
         self._unread: dict[str, str] = {}
         self._copy: set[int] = set()
-        self._tell_learnt = self._is_idle = False
+        self._is_idle = False
         self._reported_at = clock() - _REPORT_SECONDS
         self._sender: Sender | None = None
         self._is_over = self._broken = False
@@ -155,7 +146,7 @@ class SharedJob:
         return iter(()) if self._broken else self._shared.media_pages()
 
     def patterns(self) -> list[PatternRecord]:
-        return [] if self._broken else learnt_patterns(self._shared)
+        return [one for job in self.partitions.jobs.values() for one in job.patterns()]
 
     def error_reasons(self) -> Counter[str]:
         reasons: Counter[str] = Counter()
@@ -231,7 +222,6 @@ class SharedJob:
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
         self.partitions.end(link)  # now: until it is recorded, it can still be said to have failed
-        self._mixture.count(report.words)
         self._recent.add(link, relevant=relevant)
         self._crawled += 1
         return relevant
@@ -289,10 +279,7 @@ class SharedJob:
         report = self.partitions.report(self._copy, left_alone=left_alone)
         report.faults, report.unread, report.crawled = self._faults, self._unread, self._crawled
         waits = left_alone or not self.partitions.ready
-        self._is_idle = report.idle = waits and self.partitions.is_reported and not self._taking
-        if self._mixture.is_due or self._tell_learnt:
-            report.learnt = self._mixture.told(self.partitions.jobs, self.partitions.settled)
-            self._tell_learnt = False
+        self._is_idle = report.idle = waits and self.partitions.is_reported
         self._faults, self._unread, self._copy = {}, {}, set()
         self._reported_at = self._clock()
         return report
@@ -312,7 +299,6 @@ class SharedJob:
             return
         self.exchange.turn()  # what was handed over when the threads were told to end
         self._hear()
-        self._tell_learnt = True
         alone = not self.exchange.has_company
         remarks = [one for job in self.partitions.jobs.values() for one in job.scorer.remarks()]
         self.exchange.leave(self._report())
@@ -356,8 +342,8 @@ class SharedJob:
             self._taking = deque(one for one in self._taking if one[0] != partition)
             self._faults.pop(partition, None)
             self.partitions.forget(partition)
-        for stored, learnt_links in news.taken:
-            self._taking.append((stored.lease.partition, self._take(stored, learnt_links)))
+        for stored in news.taken:
+            self._taking.append((stored.lease.partition, self._take(stored)))
         for name, message in news.messages.items():
             self._receive(name, message)
         for partition, granted in news.granted.items():
@@ -366,8 +352,6 @@ class SharedJob:
         if news.give:
             self.partitions.choose(news.give)
         self._copy = news.copy
-        if news.learnt:
-            self._mixture.hear(news.learnt, as_own=news.as_own)
         for host, target in news.moved:
             self.partitions.sites.admit(target)
             self._reporter.test.moved(host, target)
@@ -376,11 +360,11 @@ class SharedJob:
             name_silent(news.over.silent)
             self._stopped(news.over.reason)
 
-    def _take(self, stored: Stored, learnt_links: int) -> Generator[None]:
+    def _take(self, stored: Stored) -> Generator[None]:
         """Take a partition over, step by step; one that cannot be read is left alone."""
         partition = stored.lease.partition
         try:
-            yield from self.partitions.take(stored, learnt_links)
+            yield from self.partitions.take(stored)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
             raise_if_fatal(error)
             self.partitions.forget(partition)

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +21,6 @@ from mmcrawl.commands.terminal.tables import literal
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
-from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
 
@@ -81,33 +79,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
     """Return the rules learnt so far; the crawl may be running."""
-    from mmcrawl.cluster.store import is_shared  # slow to load
-    from mmcrawl.cluster.views.looking import chosen_job
+    from mmcrawl.cluster.views.looking import opened_to_look  # MongoDB's driver loads slowly
 
-    uri = store_named(opts.store)
-    if is_shared(uri):
-        return _shared_learnt(uri, opts.job)
-    with open_store(uri, read_only=True) as store:
-        job = chosen_job(store.jobs(), opts.job, store.name)
-        findings = Findings(store, job)
-        pages = "SELECT count(*) FROM page WHERE id >> ? = ?"
-        fetched = store.db.execute(pages, (JOB_SHIFT, job.number)).fetchone()[0]
-        found = findings.counts()["pages"]
-        return _of(job.name, job.arguments, findings.patterns(), found, fetched)
-
-
-def _shared_learnt(uri: str, wanted: str) -> _Learnt:
-    from mmcrawl.cluster.learnt import learnt_patterns
-    from mmcrawl.cluster.store import open_shared_store
-    from mmcrawl.cluster.views.looking import chosen_job
-    from mmcrawl.cluster.views.observing import Observer
-
-    with Observer(uri) as observer:
-        job = chosen_job(observer.jobs(), wanted, observer.name)
-        totals = observer.look(job.name, 0.0).totals
-    with closing(open_shared_store(uri, job=job.name, arguments=None)) as shared:
-        numbers = totals.media_pages, totals.pages
-        return _of(job.name, job.arguments, learnt_patterns(shared), *numbers)
+    with opened_to_look(store_named(opts.store), opts.job, scored=False) as (store, job):
+        pages = "SELECT count(*), coalesce(sum(relevant), 0) FROM page WHERE id >> ? = ?"
+        [(fetched, found)] = store.db.execute(pages, (JOB_SHIFT, job.number))
+        patterns = Findings(store, job).patterns()
+        return _of(job.name, job.arguments, patterns, found, fetched)
 
 
 def _of(

@@ -28,7 +28,7 @@ with lazy_imports(__name__):
         link_features,
         link_flags,
     )
-    from mmcrawl.scoring.link_model import Contribution, LinkModel, OnlineLogisticModel
+    from mmcrawl.scoring.link_model import LinkModel, OnlineLogisticModel
     from mmcrawl.scoring.page_features import page_terms
     from mmcrawl.scoring.patterns import (
         ANY,

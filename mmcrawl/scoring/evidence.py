@@ -108,10 +108,6 @@ class Evidence:
         self.counts[row[: len(UNITS)]] += added
         self.counts[0] += added
 
-    def add(self, units: Rows, counts: _Floats) -> None:
-        """Add what others counted of units, shape (n,) and (n, 3)."""
-        self.counts[units] += counts
-
     def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
         """Return the evidence on links, shape (n, len(COLUMNS)).
 

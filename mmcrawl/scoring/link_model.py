@@ -1,18 +1,11 @@
-"""What search by prospects learns apart from single links; several crawls can share it.
+"""What search by prospects learns apart from single links.
 
-The partitions of one crawl that a process works on learn into one `LinkModel`. Each process
-publishes what it has added, its *contribution*: the counts of the evidence for every feature, and
-for each weight its precision and the product of precision and mean. Contributions add up in any
-order: for independent normal variables the product of several likelihoods is a sum of such numbers.
-So a link model is the prior plus the sum of all contributions.
+The partitions of one crawl that a process works on learn into one `LinkModel`.
 """
 
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import exp
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,67 +70,8 @@ class OnlineLogisticModel:
         self._mean[row] += gain * (outcome - probability)
         self._variance[row] = variance * (1 - gain * information)
 
-    def natural(self, features: NDArray[np.uint32] | slice = slice(None)) -> NDArray[np.float32]:
-        """Return precision, and precision times mean, of some weights or all, shape (n, 2)."""
-        variance = self._variance[features]
-        precision = np.divide(1, variance, out=np.zeros_like(variance), where=variance > 0)
-        return np.stack([precision, precision * self._mean[features]], axis=1)
 
-    def add(self, features: NDArray[np.uint32], change: NDArray[Any]) -> None:
-        """Add to precision, and precision times mean, of some weights, shape (n, 2)."""
-        features, change = features[features > 0], change[features > 0]  # 0 is no feature
-        precision = 1 / self._variance[features] + change[:, 0]
-        product = self._mean[features] / self._variance[features] + change[:, 1]
-        self._variance[features] = 1 / precision
-        self._mean[features] = product / precision
-
-
-# -- What search by prospects learns beyond single links, as several crawls can have in common ----
-
-_COLUMNS = 5  # fetched, relevant, led; precision, precision times mean
-_MODEL = 3
-
-Sums = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """The contribution of one process.
-
-    Attributes:
-        features: numbers of features, ascending, shape (n,).
-        sums: what was added to the columns of each, shape (n, 5).
-    """
-
-    features: NDArray[np.uint32]
-    sums: Sums
-
-    @classmethod
-    def none(cls) -> "Contribution":
-        """Return that of a process that learnt nothing."""
-        return cls(np.zeros(0, dtype=np.uint32), np.zeros((0, _COLUMNS), dtype=np.float32))
-
-    def encode(self) -> bytes:
-        """Return it as bytes."""
-        columns = (self.features, *(self.sums[:, column] for column in range(_COLUMNS)))
-        return zlib.compress(b"".join(np.ascontiguousarray(one).tobytes() for one in columns), 1)
-
-    @classmethod
-    def decode(cls, data: bytes) -> "Contribution":
-        """Return what `encode` wrote.
-
-        Raises:
-            ValueError: it did not write this.
-        """
-        try:
-            numbers = np.frombuffer(zlib.decompress(data), dtype=np.uint32)
-        except zlib.error as error:
-            raise ValueError(f"what a worker learnt is damaged: {error}") from error
-        rows = numbers.reshape(_COLUMNS + 1, -1)
-        sums = rows[1:].view(np.float32).T
-        if len(rows[0]) and not (rows[0].max() < 1 << BITS and np.isfinite(sums).all()):
-            raise ValueError("what a worker learnt is damaged: it is of no features")
-        return cls(rows[0], np.ascontiguousarray(sums))
+# -- What search by prospects learns beyond single links ------------------------------------------
 
 
 class LinkModel:
@@ -159,17 +93,6 @@ class LinkModel:
             self.model.expect(number, fit * share)
         self.in_memory = in_memory
         self.is_learning = True
-        self._others: dict[str, Contribution] = {}
-        self._base: Sums = np.zeros((0, _COLUMNS), dtype=np.float32)
-
-    def begin_sharing(self, siblings: int) -> None:
-        """Hold fast what is known now, as no contribution of this process.
-
-        Args:
-            siblings: among so many parts of a crawl memory is divided.
-        """
-        self.in_memory //= siblings
-        self._base = self._columns()
 
     @contextmanager
     def without_learning(self) -> Iterator[None]:
@@ -179,33 +102,3 @@ class LinkModel:
             yield
         finally:
             self.is_learning = before
-
-    def contribution(self) -> Contribution:
-        """Return what this process learnt since `begin_sharing`."""
-        added = self._columns() - self._base
-        features = np.flatnonzero(added.any(axis=1)).astype(np.uint32)
-        return Contribution(features, added[features])
-
-    def hear(self, contributions: Mapping[str, Contribution]) -> None:
-        """Replace the contributions of others, by their names, with their latest ones."""
-        for name, new in contributions.items():
-            old = self._others.get(name)
-            self._add(new, 1)
-            if old is not None:
-                self._add(old, -1)
-            self._others[name] = new
-
-    def merge(self, one: Contribution) -> None:
-        """Add the contribution of another process as if it had been learnt here."""
-        self.evidence.add(one.features, one.sums[:, :_MODEL])
-        self.model.add(one.features, one.sums[:, _MODEL:])
-
-    def _columns(self, features: NDArray[np.uint32] | slice = slice(None)) -> Sums:
-        counts = self.evidence.counts[features]
-        return np.concatenate([counts, self.model.natural(features)], axis=1)
-
-    def _add(self, one: Contribution, sign: int) -> None:
-        own = self._columns(one.features) - self._base[one.features]
-        self.merge(Contribution(one.features, sign * one.sums))
-        # So that rounding does not make what others learnt a contribution of this process.
-        self._base[one.features] = self._columns(one.features) - own

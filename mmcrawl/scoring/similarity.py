@@ -1,6 +1,6 @@
 """The content scores of the paper's algorithms: what the words of a link say of its page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -87,15 +87,6 @@ class LinkSimilarity:
     def largest(self) -> tuple[float, float]:
         """The largest similarities seen, by which others are scaled."""
         return self._boolean.largest, self._vectors.largest
-
-    def add(self, pages: int, words: Mapping[str, int], largest: Sequence[float] = ()) -> None:
-        """Count pages that others crawled, how many hold each word, and their largest similarities.
-
-        Numbers below 0 take back what was counted.
-        """
-        self._vectors.add(pages, words)
-        for model, other in zip((self._boolean, self._vectors), largest, strict=False):
-            model.largest = max(model.largest, other)
 
     def state(self) -> dict[str, Any]:
         """Return what was learnt, as plain data."""

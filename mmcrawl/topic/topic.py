@@ -261,19 +261,6 @@ class VectorSpaceModel(_Scaled):
         if len(self._holding) > self.max_words:
             self._forget()
 
-    def add(self, documents: int, words: Mapping[str, int]) -> None:
-        """Count documents that others observed, and how many of them hold each word.
-
-        Numbers below 0 take back what was counted.
-        """
-        self.documents = max(self.documents + documents, 0)
-        for word, count in words.items():
-            self._holding[word] += count
-            if self._holding[word] <= 0:
-                del self._holding[word]
-        if len(self._holding) > self.max_words:
-            self._forget()
-
     def score(self, words: Iterable[str]) -> float:
         """Similarity in [0, 1] of a text, `words` as :meth:`words` gives them; 0 for no words."""
         of_topic = square = 0.0

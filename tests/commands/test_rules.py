@@ -1,14 +1,15 @@
 """`scrapy rules`: what a crawl has learnt is exported and fed back; a URL is tried."""
 
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.cluster import Learnt, LearntStore, open_shared_store
+from mmcrawl import __version__
+from mmcrawl.cluster import Leases, Logs, Rows, open_shared_store
 from mmcrawl.commands import rules as module
-from mmcrawl.crawl import Totals, read_rules
+from mmcrawl.crawl import read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
-from tests.cluster.memory import made_lease
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
 
@@ -87,11 +88,14 @@ def test_the_crawl_that_is_meant_must_be_said(run: Run, store: str) -> None:
 
 def test_rules_of_a_shared_crawl_are_exported(run: Run) -> None:
     with mongodb_uri() as uri:
-        shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
-        LearntStore(shared, "ann").publish(Learnt(patterns=tuple(LEARNT)))
-        totals = Totals(pages=100, media_pages=75).as_plain()
-        made_lease(shared, 1, facts={"totals": totals})
+        arguments = {"topic": "a,b", "mmcrawl": __version__}
+        shared = open_shared_store(uri, job="films", arguments=arguments)
+        leases = Leases(shared, "ann")
+        leases.make([1])
+        [lease] = leases.take([leases.read()[1]])
+        rows = Rows({"pattern": [[1, *astuple(pattern)] for pattern in LEARNT]})
+        leases.change(Logs(shared).append({lease: rows.encode()}))
         shared.close()
         exported = run("export", "--store", uri, "--job", "films").out
         assert "\nhttp://h.test/a/**?  10  # 4 hits, 0 misses; re:^https?" in exported
-        assert "\n# http://h.test/show.php?id=*  8  # 6 hits, 2 misses" in exported
+        assert "\nhttp://h.test/show.php?id=*  8  # 6 hits, 2 misses" in exported
