@@ -94,7 +94,6 @@ class News:
     messages: dict[str, bytes] = field(default_factory=dict)  # by their names
     granted: dict[int, int] = field(default_factory=dict)  # pages that may be fetched in all
     give: int = 0  # how many partitions are more than its share
-    copy: set[int] = field(default_factory=set)  # partitions of which a snapshot is due
     moved: list[tuple[str, str]] = field(default_factory=list)  # hosts of seeds: from, to
     over: Over | None = None
 
@@ -123,7 +122,6 @@ class Exchange:
     news: News | None = None  # that were not taken yet
     changed: Condition = field(default_factory=Condition)
     ended: bool = False  # no turn comes after this one
-    seen: dict[int, Lease] = field(default_factory=dict)  # the leases, as of the last look
     pause: float = IDLE_SECONDS  # seconds until the next turn, if there is nothing to write
 
     def __post_init__(self) -> None:
@@ -162,6 +160,12 @@ class Exchange:
     def is_free(self) -> bool:
         """Whether a report can be handed over."""
         return self.report is None and self.news is None and not self.ended
+
+    @property
+    def long_logs(self) -> set[int]:
+        """The partitions of which a snapshot is due; known while no turn is under way."""
+        own = self.leases.own.values()
+        return {one.partition for one in own if one.log > max(_SMALLEST_LOG, one.size // 2)}
 
     def unwritten(self, now: float) -> float:
         """Return for how many seconds what is being written has been waiting."""
@@ -218,8 +222,9 @@ class Exchange:
             messages = self.documents.at("message", partitions, _MESSAGES_AT_ONCE)
             news.messages = {name: row.get("bytes", b"") for name, row in messages.items()}
         if (report.wants or report.spare) and not self._is_over:
-            seen = self.seen.values()
-            news.granted = self._budget.grant(self.leases.own, report.wants, report.spare, seen)
+            leases = self.leases
+            wants, spare, seen = report.wants, report.spare, leases.seen.values()
+            news.granted = self._budget.grant(leases.own, wants, spare, seen)
         with self.changed:
             self.news, self.report = news, None
             if has_looked:
@@ -233,6 +238,7 @@ class Exchange:
         with self._beating:
             self.ended, self.report = True, None
         self.documents.delete("worker", [self.name])
+        self.leases.read()
 
     def _write(self, report: Report, news: News) -> None:
         own = self.leases.own
@@ -252,19 +258,18 @@ class Exchange:
         self.documents.delete("message", [n for p in counted for n in told[p].taken_in])
         for partition, one in report.partitions.items():
             if one.copy is not None:
-                with closing(one.copy[0]):
-                    if partition in counted and partition in own:
-                        news.lost |= self._shorten(own[partition], one.copy[1])
+                db, chunks = one.copy
+                with closing(db):
+                    if partition in counted:
+                        copied = self._logs.append_snapshot(own[partition], chunks)
+                        news.lost |= self._change([copied])
+                    if partition in own:
+                        self._logs.shorten(own[partition])
         for name, why in report.unread.items():
             self.documents.quarantine("message", name, why)
         for partition, why in report.faults.items():
             if partition in own:
                 self._quarantine(own[partition], why)
-        news.copy = {
-            lease.partition
-            for lease in own.values()
-            if lease.log > max(_SMALLEST_LOG, lease.size // 2)
-        }
 
     def _send(self, messages: Iterable[tuple[int, bytes]]) -> None:
         """Write messages, each for a partition, under names that nobody else gives."""
@@ -273,13 +278,6 @@ class Exchange:
             for partition, data in messages
         )
         self.documents.insert("message", dict(rows))
-
-    def _shorten(self, lease: Lease, chunks: Iterable[bytes]) -> set[int]:
-        """Write a snapshot, and remove the log before it; return the partition if it is lost."""
-        lost = self._change([self._logs.append_snapshot(lease, chunks)])
-        if not lost:
-            self._logs.shorten(self.leases.own[lease.partition])
-        return lost
 
     def _change(self, wanted: Sequence[Lease]) -> set[int]:
         lost = self.leases.change(wanted) if wanted else set()
@@ -322,7 +320,6 @@ class Exchange:
             if not _has(seen, partition, self.leases.own[partition].epoch):
                 del self.leases.own[partition]
                 news.lost.add(partition)
-        self.seen = seen
         sound = [lease for lease in seen.values() if not lease.fault]
         if self._is_at_rest(sound) or self._is_spent:
             news.over = self._conclude(sound)
@@ -360,7 +357,7 @@ class Exchange:
 
     @property
     def _is_spent(self) -> bool:
-        return 0 < self.rules.max_pages <= sum(one.pages for one in self.seen.values())
+        return 0 < self.rules.max_pages <= sum(one.pages for one in self.leases.seen.values())
 
     def _is_at_rest(self, sound: Sequence[Lease]) -> bool:
         """Return whether nothing is left to do: see the protocol."""

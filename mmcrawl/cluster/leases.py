@@ -14,6 +14,7 @@ the rules.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from typing import Any
 
 from mmcrawl.cluster.changes import Rows
 from mmcrawl.cluster.store import Row, SharedStore, name_of
+from mmcrawl.crawl.reports import HARVEST_PAGES, Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Lease:
 
 
 _FIELDS = tuple(Lease.__dataclass_fields__)[1:]
+_SUMS = ("pages", "media_pages", "waiting", "held", "patterns", "errors")
 
 
 def leases_of(
@@ -73,27 +76,41 @@ def leases_of(
     return found
 
 
+def totals_of(leases: Iterable[Lease]) -> Totals:
+    """Return the totals of all partitions."""
+    told = [one.plain_facts.get("totals") for one in leases if not one.fault]
+    some = [Totals(**one) for one in told if one]
+    media, refused = Counter[str](), Counter[str]()
+    for one in some:
+        media.update(one.media)
+        refused.update(one.refused)
+    recent = [min(one.pages, HARVEST_PAGES) for one in some]
+    harvest = sum(one.harvest_rate * of for one, of in zip(some, recent, strict=True))
+    return Totals(
+        **{name: sum(getattr(one, name) for one in some) for name in _SUMS},
+        media=dict(media),
+        refused=dict(refused),
+        harvest_rate=harvest / max(sum(recent), 1),
+    )
+
+
 class Leases:
-    """The leases of a job; `own` are those that the worker of a name holds."""
+    """The leases of a job; `own` are those of a worker, `seen` all as they were read last."""
 
     def __init__(self, documents: SharedStore, name: str) -> None:
         self._documents, self._name = documents, name
-        self._there: set[int] = set()
-        self._read: dict[int, Lease] = {}
+        self.seen: dict[int, Lease] = {}
         self.own: dict[int, Lease] = {}
 
     def read(self) -> dict[int, Lease]:
         """Return all, as they are now; what that says of its own is for the caller."""
-        self._read = leases_of(self._documents.all("lease"), self._read)
-        self._there.update(self._read)
-        return self._read
+        self.seen = leases_of(self._documents.all("lease"), self.seen)
+        return self.seen
 
-    def make(self, partitions: Collection[int], busy: int = 0) -> None:
+    def make(self, partitions: Iterable[int], busy: int = 0) -> None:
         """Make the leases of partitions that have none."""
-        new = [partition for partition in partitions if partition not in self._there]
-        rows = {name_of(partition): _plain(Lease(partition, busy=busy)) for partition in new}
-        self._documents.insert("lease", rows)
-        self._there.update(partitions)
+        new = {*partitions} - self.seen.keys()
+        self._documents.insert("lease", {name_of(p): _plain(Lease(p, busy=busy)) for p in new})
 
     def take(self, leases: Collection[Lease]) -> list[Lease]:
         """Take partitions whose leases are as they were read; return those acquired."""

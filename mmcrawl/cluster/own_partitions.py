@@ -11,8 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -33,7 +32,7 @@ from mmcrawl.cluster.partition import (
 )
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import partition_in
-from mmcrawl.crawl.reports import Reporter, Totals
+from mmcrawl.crawl.reports import Reporter
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import NewLink, WaitingLink
@@ -348,19 +347,3 @@ def _remove_orphans() -> None:
             if is_ours and time.time() - lock.stat().st_mtime > _SURELY_LOCKED:
                 with FileLock(lock, timeout=0):
                     shutil.rmtree(lock.parent)
-
-
-def added(totals: Sequence[Totals]) -> Totals:
-    """Return the totals of several partitions as one; the harvest rate is that of the first."""
-    media: Counter[str] = Counter()
-    refused: Counter[str] = Counter()
-    for one in totals:
-        media.update(one.media)
-        refused.update(one.refused)
-    names = ("pages", "media_pages", "waiting", "held", "patterns", "errors")
-    return Totals(
-        **{name: sum(getattr(one, name) for one in totals) for name in names},
-        media=dict(media),
-        refused=dict(refused),
-        harvest_rate=totals[0].harvest_rate if totals else 0.0,
-    )

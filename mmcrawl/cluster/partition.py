@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from mmcrawl.cluster.packing import decoded, encoded
+from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.crawl.history import tell_elsewhere, why_silent
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import PageReport, Totals
+from mmcrawl.crawl.reports import PageReport
 from mmcrawl.frontier.findings import NearMiss
 from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.scoring.base import CrawledPage
@@ -44,7 +44,7 @@ _FORM = PlainForm[tuple[LinksOfPage, ...]](tuple[LinksOfPage, ...])
 
 def encode_message(links: Iterable[LinksOfPage]) -> bytes:
     """Return the links of some pages as bytes."""
-    return encoded(_FORM, tuple(links))
+    return packed(json.dumps(_FORM.write(tuple(links)), separators=(",", ":")).encode())
 
 
 def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
@@ -53,7 +53,10 @@ def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
     Raises:
         ValueError: it did not write this.
     """
-    return decoded(_FORM, data)
+    try:
+        return _FORM.read(json.loads(unpacked(data)))
+    except RecursionError as error:
+        raise ValueError(f"it cannot be read: {error}") from error
 
 
 class PartitionJob(CrawlJob):
@@ -76,7 +79,6 @@ class PartitionJob(CrawlJob):
         near: pages with media a little below the threshold, until they are published.
         taken_in: messages that were processed, until that is written.
         told: how many links are busy and left alone, as the lease says.
-        reported: where it stands, as of the last report; None before the first one.
     """
 
     def __init__(
@@ -90,7 +92,6 @@ class PartitionJob(CrawlJob):
         self.near: list[NearMiss] = []
         self.taken_in: list[str] = []
         self.told = (0, 0)
-        self.reported: Totals | None = None
         if link_model is not None:
             self.scorer.load_model(link_model)
 
@@ -181,8 +182,7 @@ class PartitionJob(CrawlJob):
             contents: what pages without links and media consist of, by their links in the worker.
         """
         busy, alone = self.told
-        self.reported = self.totals()
-        facts: dict[str, Any] = {"totals": self.reported.as_plain()}
+        facts: dict[str, Any] = {"totals": self.totals().as_plain()}
         if self.moved_seeds.hosts:
             facts["moved"] = self.moved_seeds.hosts
         if not busy:

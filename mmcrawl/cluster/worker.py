@@ -12,18 +12,16 @@ import socket
 import sqlite3
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
-from mmcrawl.cluster.leases import Stored, leases_of
-from mmcrawl.cluster.own_partitions import OwnPartitions, added
+from mmcrawl.cluster.leases import Lease, Stored, totals_of
+from mmcrawl.cluster.own_partitions import OwnPartitions
 from mmcrawl.cluster.partition import own_number, partition_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import name_silent
-from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
+from mmcrawl.crawl.reports import FetchedPage, Totals
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
@@ -85,12 +83,10 @@ class SharedJob:
         self.partitions = OwnPartitions(shared.job.name, crawl, self._reporter, rules, clock)
         self.sites = self.partitions.sites
         self.exchange = Exchange(shared, name, rules, self.partitions.seeds.keys(), clock)
-        self._recent = RecentHarvest()
         self._crawled = 0
         self._taking: deque[tuple[int, Generator[None]]] = deque()
         self._faults: dict[int, str] = {}
         self._unread: dict[str, str] = {}
-        self._copy: set[int] = set()
         self._is_idle = False
         self._reported_at = clock() - _REPORT_SECONDS
         self._sender: Sender | None = None
@@ -117,23 +113,14 @@ class SharedJob:
         return self._shared.round_trips
 
     def totals(self) -> Totals:
-        jobs = self.partitions.jobs
-        own = {partition: job.reported for partition, job in jobs.items() if job.reported}
-        others = [
-            Totals(**facts["totals"])
-            for partition, facts in self._facts()
-            if partition not in own and "totals" in facts
-        ]
-        here = replace(added([*own.values()]), harvest_rate=self._recent.rate)
-        return added([here, *others])
+        return totals_of(self._leases())
 
-    def _facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield what is known of each partition, as of the last look."""
-        seen = self.exchange.seen
-        if self._sender is None and not self._broken and not seen:  # the crawl was not joined
-            seen = leases_of(self._shared.all("lease"))
-        for partition, lease in seen.items():
-            yield partition, lease.plain_facts
+    def _leases(self) -> Collection[Lease]:
+        """Return the leases of all partitions, as of the last look."""
+        leases = self.exchange.leases
+        if self._sender is None and not leases.seen:  # the crawl was not joined
+            leases.read()
+        return leases.seen.values()
 
     def best(self, most: int) -> list[MediaPageRecord]:
         return [] if self._broken else [*self._shared.media_pages(most=most)]
@@ -149,12 +136,9 @@ class SharedJob:
         return [one for job in self.partitions.jobs.values() for one in job.patterns()]
 
     def error_reasons(self) -> Counter[str]:
-        reasons: Counter[str] = Counter()
-        for job in self.partitions.jobs.values():
-            reasons.update(job.error_reasons())
-        for partition, facts in self._facts():
-            if partition not in self.partitions.jobs:
-                reasons.update(facts.get("errors", {}))
+        reasons = Counter[str]()
+        for lease in self._leases():
+            reasons.update(lease.plain_facts.get("errors", {}))
         return reasons
 
     # -- what a fetcher calls -------------------------------------------------------------------
@@ -222,7 +206,6 @@ class SharedJob:
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
         self.partitions.end(link)  # now: until it is recorded, it can still be said to have failed
-        self._recent.add(link, relevant=relevant)
         self._crawled += 1
         return relevant
 
@@ -276,11 +259,11 @@ class SharedJob:
 
     def _report(self) -> Report:
         left_alone = not self.partitions.under_way and self._is_left_alone()
-        report = self.partitions.report(self._copy, left_alone=left_alone)
+        report = self.partitions.report(self.exchange.long_logs, left_alone=left_alone)
         report.faults, report.unread, report.crawled = self._faults, self._unread, self._crawled
         waits = left_alone or not self.partitions.ready
         self._is_idle = report.idle = waits and self.partitions.is_reported
-        self._faults, self._unread, self._copy = {}, {}, set()
+        self._faults, self._unread = {}, {}
         self._reported_at = self._clock()
         return report
 
@@ -351,7 +334,6 @@ class SharedJob:
                 self.partitions.jobs[partition].granted = granted
         if news.give:
             self.partitions.choose(news.give)
-        self._copy = news.copy
         for host, target in news.moved:
             self.partitions.sites.admit(target)
             self._reporter.test.moved(host, target)

@@ -91,6 +91,6 @@ def test_a_worker_hands_partitions_over_only_if_another_is_short_of_them(
 @each("facts", ["", "{", "[]", "{}", None])
 def test_of_a_damaged_heartbeat_the_beat_counts(facts: str | None) -> None:
     damaged, over = {"beat": 7, "facts": facts}, {"beat": 1, "facts": "{}"}
-    bob = Heartbeat(2, 3, None, 4, 0.5, "x")
+    bob = Heartbeat(2, 3, None, 4, 0.5)
     found = {"ann": Heartbeat(7), "bob": bob}
     assert heartbeats_of({"ann": damaged, OVER: over, "bob": bob.row}) == found

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pymongo import MongoClient
@@ -93,12 +94,11 @@ def working_on(args: FocusedParams) -> Iterator[tuple[CrawlJob, Callable[..., No
         def write(*, snapshot: bool = False) -> None:
             if partition in made.partitions.jobs:
                 made.partitions.note(partition)
-            if snapshot:
-                made._copy.add(partition)
-            for _ in range(2):  # what was handed over before comes first
-                made._hand_over()
-                made.exchange.turn()
-                made._hear()
+            with patch("mmcrawl.cluster.exchange._SMALLEST_LOG", 0 if snapshot else 1 << 60):
+                for _ in range(2):  # what was handed over before comes first
+                    made._hand_over()
+                    made.exchange.turn()
+                    made._hear()
 
         write()
         yield made.partitions.jobs[partition], write

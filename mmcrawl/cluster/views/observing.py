@@ -7,19 +7,17 @@ later look finds another heartbeat. A single look cannot tell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
-from mmcrawl.cluster.leases import Lease, leases_of
+from mmcrawl.cluster.leases import Lease, leases_of, totals_of
 from mmcrawl.cluster.members import Heartbeat, heartbeats_of
-from mmcrawl.cluster.own_partitions import added
 from mmcrawl.cluster.store import SharedStore, job_of, no_job, open_contents
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.store import Job
 
 _SILENT_SECONDS = 6.0  # heartbeats come every 2.5 s; a busy machine is late now and then
-_RECENT_PAGES = 500  # of a partition, that its harvest rate is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ class Observer:
             self._worker(name, worker, heartbeats[worker], leases, now)
             for worker in sorted(heartbeats)
         ]
-        totals = _totals(leases.values())
+        totals = totals_of(leases.values())
         finished_at, reason = job["finished_at"] or None, job["reason"]
         state = "finished" if finished_at else _state(reason, workers, leases.values())
         living = {one.name for one in workers if one.alive is not False}
@@ -177,12 +175,3 @@ def _state(reason: str, workers: Iterable[WorkerView], leases: Iterable[Lease]) 
     if alive or any(lease.owner for lease in leases):
         return "silent"
     return "stopped" if reason or any(lease.epoch for lease in leases) else "starting"
-
-
-def _totals(leases: Iterable[Lease]) -> Totals:
-    """Return the totals of all partitions."""
-    facts = [lease.plain_facts for lease in leases if not lease.fault]
-    told = [Totals(**one["totals"]) for one in facts if "totals" in one]
-    recent = [min(one.pages, _RECENT_PAGES) for one in told]
-    harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
-    return replace(added(told), harvest_rate=harvest / max(sum(recent), 1))
