@@ -203,6 +203,29 @@ def test_who_slept_fetches_nothing_before_it_knows_which_partitions_it_lost(monk
     gang.finish()
 
 
+def test_a_message_taken_in_between_leases_and_messages_puts_off_the_end():
+    """All leases said that there is nothing to do, and then there was no message either."""
+    exchange = gang_of(1).join().job.exchange
+    store = exchange.documents
+    made_lease(store, 0)
+    store.insert("message", dict([store.row_of(0, "another/1", bytes=b"")]))
+    taken_in = []
+
+    def take_in(operation, table):
+        if (operation, table) == ("range", "message") and not taken_in:
+            taken_in.append(table)
+            made_lease(store, 0, busy=1)
+            store.delete("message", ["0000/another/1"])
+
+    store._documents.before = take_in
+    read = exchange.leases.read
+    assert not exchange._is_at_rest([*read().values()])
+    assert taken_in
+    assert not exchange._is_at_rest([*read().values()])
+    made_lease(store, 0, busy=0)
+    assert [exchange._is_at_rest([*read().values()]) for _ in range(2)] == [False, True]
+
+
 def test_what_waits_is_not_forgotten_where_its_owner_dies_at_rest():
     """The hosts were left alone; who takes the partition tries them again."""
     gang = gang_of(2, hosts=2, partitions=4)
