@@ -15,7 +15,6 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.exchange import Exchange, Report
     from mmcrawl.cluster.leases import Lease, Leases, Logs, leases_of
     from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
-    from mmcrawl.cluster.own_partitions import added
     from mmcrawl.cluster.partition import PageElsewhere, decode_message, encode_message
     from mmcrawl.cluster.places import WORKER, Rules
     from mmcrawl.cluster.store import (
