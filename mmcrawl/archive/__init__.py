@@ -4,7 +4,7 @@ A capture comes in (a response, or the news that nothing changed). `format/plann
 with what was last seen of its URL and decides whether it is a version or a visit (Song et al. 2008,
 algorithm 4); `format/writing.py` appends it to a segment; `format/sealing.py` later merges small
 segments into solid ones. Segments are the archive. `index.py` says where in them each version is,
-and can be rebuilt from them, as `upkeep/checking.py` does. The same code runs on SQLite and on
+and can be rebuilt from them, as `checking.py` does. The same code runs on SQLite and on
 MongoDB (:mod:`mmcrawl.store`).
 
 Out come versions, byte for byte (:class:`Archive`, begin in `archive.py`), differences of two
@@ -41,8 +41,7 @@ with lazy_imports(__name__):
         digest_of,
         leaves,
     )
-    from mmcrawl.archive.opening import open_archive
-    from mmcrawl.archive.requisites import requisites_of
+    from mmcrawl.archive.opening import copy_archive, open_archive
     from mmcrawl.archive.revisits import (
         COUNTED,
         DAY,
@@ -55,7 +54,7 @@ with lazy_imports(__name__):
         is_answer,
         next_visit,
     )
-    from mmcrawl.archive.rewriting import Links, rewrite_html
+    from mmcrawl.archive.rewriting import Links, requisites_of, rewrite_html
     from mmcrawl.archive.search import (
         ArchivedHit,
         Counts,
@@ -68,9 +67,14 @@ with lazy_imports(__name__):
         as_filter,
         open_search,
     )
-    from mmcrawl.archive.storing.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
-    from mmcrawl.archive.storing.writer_process import ProcessStore
-    from mmcrawl.archive.upkeep.copying import copy_archive
+    from mmcrawl.archive.storing import (
+        Answers,
+        ArchiveStore,
+        Intake,
+        ProcessStore,
+        RefusedError,
+        Visited,
+    )
 
 __all__ = [
     "LARGEST_BODY",

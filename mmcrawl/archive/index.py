@@ -1,7 +1,7 @@
 """The index of an archive: where its records are. One implementation, on documents of any store.
 
 Records of versions and visits stand in *segments*, which are the archive; the other tables only say
-where, and can be made again from them (:mod:`mmcrawl.archive.upkeep.checking`).
+where, and can be made again from them (:mod:`mmcrawl.archive.checking`).
 
 * ``url``: by URL; its canonical form if that is another, its number, its host, and how it stands:
   what was seen of it last.

@@ -25,7 +25,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mmcrawl.archive.search.index import DamagedError
-from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
 from mmcrawl.browse.context import Act, Context, Limits, View
 from mmcrawl.browse.oai import oai_routes
@@ -47,6 +46,7 @@ from mmcrawl.browse.views import (
     works,
 )
 from mmcrawl.errors import EntryError, MissingRecordError, MmcrawlError, SearchError, TopicError
+from mmcrawl.store.uris import shown
 
 logger = logging.getLogger(__name__)
 

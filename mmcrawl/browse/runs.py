@@ -218,7 +218,7 @@ _NEEDED = (  # most of what a crawl loads: nine tenths of the time until it asks
     "scrapy.core.downloader.handlers.http11",
     "mmcrawl.spiders.focused",
     "mmcrawl.engine.requisites",
-    "mmcrawl.archive.storing.writer_process",
+    "mmcrawl.archive.storing",
     "scrapy.downloadermiddlewares.cookies",
 )
 _LOG = 4_000  # bytes of a log that are shown

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.base import (
     PLACE,
     THE_DEMO,
@@ -31,6 +30,7 @@ from mmcrawl.commands.base import (
 from mmcrawl.crawl.params import DEMO_STORE
 from mmcrawl.crawl.spider_params import DEFAULT_STORE
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.store.uris import as_archive_uri, shown
 from mmcrawl.text.writing import program
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from scrapy.utils.url import add_http_if_no_scheme
 from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.uris import shown
 from mmcrawl.cluster.places import WORKER
 from mmcrawl.commands.help import argument_help
 from mmcrawl.commands.terminal.telling import complain
@@ -37,7 +36,7 @@ from mmcrawl.frontier.store import open_store
 from mmcrawl.frontier.urls import host_of, is_private_host
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import check_names, value_of
-from mmcrawl.store.uris import file_of
+from mmcrawl.store.uris import file_of, shown
 from mmcrawl.text.writing import as_called, program
 
 _NOISY = ("scrapy.utils.log", "scrapy.middleware", "scrapy.crawler", "scrapy.addons")

@@ -11,7 +11,6 @@ from rich.table import Column, Table
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import (
     PLACE,
     MmcrawlCommand,
@@ -30,7 +29,7 @@ from mmcrawl.rank.graph import page_links
 from mmcrawl.rank.pages import BLOCK_METHODS, PARTS, RANK_COLUMNS, Ranked, RankJob, rank_pages
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
-from mmcrawl.store.uris import file_of
+from mmcrawl.store.uris import file_of, shown
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20

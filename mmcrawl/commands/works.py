@@ -21,8 +21,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.requisites import requisites_of
-from mmcrawl.archive.uris import archive_uri
+from mmcrawl.archive.rewriting import requisites_of
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import (
     JSON,
@@ -43,7 +42,7 @@ from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.parts import folder_of, held_parts, open_collection
-from mmcrawl.store.uris import file_of
+from mmcrawl.store.uris import archive_uri, file_of
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.works.catalogue import Catalogue, open_catalogue
 from mmcrawl.works.collections import Collections

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.uris import archive_beside
-from mmcrawl.archive.warc.foreign import pages_of
+from mmcrawl.archive.warc.answers import pages_of
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.errors import ListingError, SeedError, StoreError
 from mmcrawl.frontier.database import is_crawl_store, reading
@@ -29,7 +28,7 @@ from mmcrawl.page.model import Link, Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.store.uris import file_of, is_server
+from mmcrawl.store.uris import archive_beside, file_of, is_server
 from mmcrawl.text.resources import site_of
 from mmcrawl.text.url_words import url_text
 

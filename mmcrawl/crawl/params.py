@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mmcrawl.archive.uris import as_archive_uri
 from mmcrawl.crawl.rules_file import read_rules
 from mmcrawl.crawl.seeds import Seed, read_seeds
 from mmcrawl.crawl.spider_params import (
@@ -27,7 +26,7 @@ from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.media.sizes import as_sizes
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
-from mmcrawl.store.uris import is_server
+from mmcrawl.store.uris import as_archive_uri, is_server
 from mmcrawl.text.media_kinds import DEFAULT_KINDS, KINDS
 from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic

@@ -17,11 +17,10 @@ from pydantic import (
     model_validator,
 )
 
-from mmcrawl.archive.uris import archive_beside, as_archive_uri, file_uri
 from mmcrawl.errors import WebError, did_you_mean
 from mmcrawl.media.index import State
 from mmcrawl.media.sizes import ALL, Budget, as_size, as_sizes
-from mmcrawl.store.uris import is_server
+from mmcrawl.store.uris import archive_beside, as_archive_uri, file_uri, is_server
 from mmcrawl.text.media_kinds import CHINESE, KINDS, kind_named
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 

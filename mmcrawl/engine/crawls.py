@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl import __version__
 from mmcrawl.archive.revisits import RevisitRules
-from mmcrawl.archive.uris import archive_beside, archive_uri, shown
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawl.job import CrawlJob
@@ -22,7 +21,7 @@ from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.settings import SettingsLike, check_names, declared, value_of
-from mmcrawl.store.uris import file_of, is_server
+from mmcrawl.store.uris import archive_beside, archive_uri, file_of, is_server, shown
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"

@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.requisites import named_by
+from mmcrawl.archive.rewriting import named_by
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.answers import capture_of

@@ -13,8 +13,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
 from mmcrawl.archive.model import Capture, Stored, Unchanged
-from mmcrawl.archive.storing.intake import ArchiveStore, GroupStore, Intake
-from mmcrawl.archive.storing.writer_process import ProcessStore
+from mmcrawl.archive.storing import ArchiveStore, GroupStore, Intake, ProcessStore
 from mmcrawl.engine.crawls import Configuration
 from mmcrawl.engine.items import PageItem, RequisiteItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of

@@ -19,9 +19,15 @@ from typing import Any
 from urllib.parse import SplitResult, unquote_to_bytes, urlunsplit
 
 from mmcrawl.archive.model import Headers
-from mmcrawl.archive.warc.answers import digest_doubts, head_in, message_at
-from mmcrawl.archive.warc.catalogue import Catalogue, Place
-from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked
+from mmcrawl.archive.warc.answers import (
+    CodingError,
+    body_of,
+    dechunked,
+    digest_doubts,
+    head_in,
+    message_at,
+)
+from mmcrawl.archive.warc.importing import Catalogue, Place
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import WebError
 from mmcrawl.page.urls import absolute_url

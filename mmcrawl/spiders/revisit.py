@@ -19,9 +19,8 @@ from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
 
 from mmcrawl.archive.model import Capture, Version
-from mmcrawl.archive.requisites import named_by
 from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
-from mmcrawl.archive.uris import shown
+from mmcrawl.archive.rewriting import named_by
 from mmcrawl.crawl.spider_params import RevisitParams
 from mmcrawl.engine.answers import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
@@ -38,6 +37,7 @@ from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
+from mmcrawl.store.uris import shown
 from mmcrawl.text.resources import site_of
 
 if TYPE_CHECKING:

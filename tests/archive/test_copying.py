@@ -61,7 +61,7 @@ def test_a_copy_is_equal_and_done_again_writes_nothing(filled: Archive, tmp_path
 
 
 def test_a_copy_that_was_broken_off_goes_on(filled, tmp_path, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.upkeep.copying._MOST_AT_ONCE", 1)
+    monkeypatch.setattr("mmcrawl.archive.opening._MOST_AT_ONCE", 1)
     uri = f"sqlite:///{tmp_path}/copy.db"
     for number in count():
         with open_archive(uri) as copy, suppress(KilledError):

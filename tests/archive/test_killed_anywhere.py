@@ -69,7 +69,7 @@ def _small(monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", 1)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 9_000)
     monkeypatch.setattr("mmcrawl.archive.index._CLAIMED", -1.0)
-    monkeypatch.setattr("mmcrawl.archive.upkeep.purging._LOOK", 0.0)
+    monkeypatch.setattr("mmcrawl.archive.purging._LOOK", 0.0)
 
 
 @pytest.fixture(params=["transactions", "none"])

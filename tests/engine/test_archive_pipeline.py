@@ -42,7 +42,7 @@ from time import sleep
 
 import mmcrawl.pipelines.archive
 from mmcrawl.archive import Archive, open_archive
-from mmcrawl.archive.storing.intake import Intake
+from mmcrawl.archive.storing import Intake
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.errors import StoreError
 from mmcrawl.spiders.focused import FocusedSpider
@@ -235,7 +235,7 @@ import signal
 from time import sleep
 
 import mmcrawl.pipelines.archive
-from mmcrawl.archive.storing.intake import Intake
+from mmcrawl.archive.storing import Intake
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 put = Intake._store_patiently
@@ -249,10 +249,10 @@ KILLED = """
 import os
 import signal
 
-from mmcrawl.archive.storing import writer_process
+from mmcrawl.archive import storing
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
-asked = writer_process.ProcessStore.store
+asked = storing.ProcessStore.store
 
 def deserted(store, visits):
     if seen:
@@ -260,7 +260,7 @@ def deserted(store, visits):
     seen.append(len(visits))
     return asked(store, visits)
 
-writer_process.ProcessStore.store = deserted
+storing.ProcessStore.store = deserted
 """
 
 
@@ -300,12 +300,12 @@ def test_a_full_disk_or_a_killed_writer_stops_the_crawl_which_goes_on_later(tool
 ORPHANED = """
 import os, signal, sys
 from mmcrawl.archive import Capture
-from mmcrawl.archive.storing.writer_process import ProcessStore
+from mmcrawl.archive.storing import ProcessStore
 from mmcrawl.store import child_process
 
 child_process._PROGRAM = '''
 from threading import Event
-from mmcrawl.archive.storing.intake import ArchiveStore
+from mmcrawl.archive.storing import ArchiveStore
 ArchiveStore.close = lambda _: Event().wait()
 ''' + child_process._PROGRAM
 store = ProcessStore(sys.argv[1], create=True)

@@ -134,7 +134,7 @@ def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_on
 
 DEAF = """
 import logging, os, signal, sys, threading
-from mmcrawl.archive.storing.intake import Intake
+from mmcrawl.archive.storing import Intake
 from mmcrawl.pipelines import archive
 from scrapy.cmdline import execute
 

@@ -21,11 +21,19 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
-from mmcrawl.archive.comparing.compared_page import ComparedPage, compared_pages
-from mmcrawl.archive.comparing.headlines import changed_headlines, longest_rise
-from mmcrawl.archive.comparing.shared_text import SharedText
-from mmcrawl.archive.comparing.wording import words_of
+from mmcrawl.archive.comparing.changes import (
+    BlockChange,
+    Difference,
+    WordChange,
+    changed_headlines,
+    longest_rise,
+)
+from mmcrawl.archive.comparing.shared_text import (
+    ComparedPage,
+    SharedText,
+    compared_pages,
+    words_of,
+)
 from mmcrawl.archive.format.cutting import ArchivedPage
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed

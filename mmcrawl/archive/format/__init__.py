@@ -4,10 +4,15 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.archive.format.blocks import BlockColumns
-    from mmcrawl.archive.format.columns import Facts
+    from mmcrawl.archive.format.columns import (
+        Facts,
+        compressed,
+        decompressed,
+        read_varints,
+        varints,
+    )
     from mmcrawl.archive.format.cutting import ArchivedPage
     from mmcrawl.archive.format.facts import facts_of
-    from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
     from mmcrawl.archive.format.head import About, Entry, packed, read_head
     from mmcrawl.archive.format.planning import look_up
     from mmcrawl.archive.format.sealing import Sealer

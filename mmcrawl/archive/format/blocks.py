@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmcrawl.archive.format.frames import read_varints, varints
+from mmcrawl.archive.format.columns import read_varints, varints
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
 from mmcrawl.errors import StoreError
 

@@ -24,11 +24,13 @@ from mmcrawl.archive.format.columns import (
     NO_FACTS,
     Facts,
     HeaderColumns,
+    Like,
+    compressed,
+    decompressed,
     in_columns,
     packed_numbers,
     unpacked_numbers,
 )
-from mmcrawl.archive.format.frames import Like, compressed, decompressed
 from mmcrawl.archive.index import Segment
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.errors import StoreError

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from zstandard import ZstdCompressionDict
 
-from mmcrawl.archive.format.frames import Like, decompressed, dictionary
+from mmcrawl.archive.format.columns import Like, decompressed, dictionary
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.index import (
     NUMBERS,

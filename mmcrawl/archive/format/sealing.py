@@ -23,8 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
+from mmcrawl.archive.format.columns import Like, decompressed
 from mmcrawl.archive.format.cutting import cut_entries
-from mmcrawl.archive.format.frames import Like, decompressed
 from mmcrawl.archive.format.head import About, Entry, Head, packed, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.index import Index, Packed, Segment

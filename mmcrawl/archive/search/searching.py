@@ -26,9 +26,8 @@ from mmcrawl.archive.search.hits import (
 from mmcrawl.archive.search.index import DamagedError, Index
 from mmcrawl.archive.search.query import Query, parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
-from mmcrawl.archive.uris import shown
 from mmcrawl.errors import SearchError, StoreError
-from mmcrawl.store.uris import file_of, is_server
+from mmcrawl.store.uris import file_of, is_server, shown
 
 logger = logging.getLogger(__name__)
 

@@ -1,25 +1,54 @@
-"""Reads the HTTP response in a record of a WARC file."""
+"""Reads HTTP responses: the one in a record of a WARC file, and the pages of a whole file.
+
+A body is returned without transfer and content encodings, and checked against its digests. A file
+may be a WACZ file, which holds WARC files.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from io import BytesIO
+from lzma import LZMAError
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
+import zstandard
+from warcio.bufferedreaders import ChunkedDataReader
 from warcio.statusandheaders import StatusAndHeadersParser
 
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Headers
 from mmcrawl.archive.warc.heads import DOUBT, NO_PLACE, as_sent, as_time
-from mmcrawl.archive.warc.payload import CodingError, DamagedError, body_of, dechunked, is_digest_of
-from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
+from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, record_at, records
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import url_key
+from mmcrawl.page.headers import NO_CODINGS
 
 _FAILED = re.compile(rb"status: ([0-9]{1,3})\r\n")  # of the note of a visit that got no page
 _HEAD = 1 << 20  # room for a head, beside the largest body
 _INTERIM = frozenset({"100", "102", "103"})
 _STATUS = re.compile("[1-9][0-9]{0,2}")
+
+_PIECE = 64 << 10
+_BITE = 64  # bytes that are unpacked at once: with Brotli a few become 16 MB
+
+_GZIP = (b"\x1f\x8b", lambda: zlib.decompressobj(16 + zlib.MAX_WBITS))
+
+_IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_LONGEST = 60  # characters of a name
+_DAMAGED = (
+    *(BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError, RuntimeError),
+    UnicodeDecodeError,  # a name that says it is UTF-8
+)
 
 
 class Message(NamedTuple):
@@ -153,3 +182,194 @@ def digest_doubts(message: Message, body: bytes) -> tuple[list[str], bool]:
         return [f"the algorithm of its digest {digest} is not known"], False
     wrong = f"its payload is not that of its digest {digest}"
     return [f"{wrong}, though its block is" if message.certain else wrong], not message.certain
+
+
+class CodingError(Exception):
+    """A content coding cannot be undone."""
+
+
+class DamagedError(CodingError):
+    """Bytes are not, or not all, in a coding."""
+
+    def __init__(self, unpacked: bytes, reason: object = "") -> None:
+        what = f"damaged ({reason})" if reason else "broken off"
+        super().__init__(f"its content coding is {what}")
+        self.unpacked = unpacked  # what came before the damage
+        self.is_broken_off = not reason  # they only end before the coding does
+
+
+def is_digest_of(digest: str, content: bytes) -> bool | None:
+    """Return whether content has a labelled digest; None if the algorithm is not known.
+
+    WARC 1.1, section 5.8, leaves algorithm and encoding open: programs write Base32, hexadecimal
+    or Base64 digits.
+    """
+    algorithm, _, value = digest.partition(":")
+    name = algorithm.strip().lower().replace("-", "")
+    try:
+        raw = hashlib.new(name, content, usedforsecurity=False).digest()
+    except (ValueError, TypeError):  # TypeError: of those that make digests of any length
+        return None
+    value = value.strip().rstrip("=")
+    base32, base64_, url = (
+        encode(raw).decode().rstrip("=")
+        for encode in (base64.b32encode, base64.b64encode, base64.urlsafe_b64encode)
+    )
+    return value.lower() == raw.hex() or value.upper() == base32 or value in (base64_, url)
+
+
+def dechunked(payload: bytes) -> bytes:
+    """Undo the chunks of a transfer coding; bytes that have none stay (RFC 9112, section 7.1)."""
+    reader = ChunkedDataReader(BytesIO(payload))
+    return b"".join(iter(lambda: reader.read(_PIECE), b""))
+
+
+def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
+    """Return the body without transfer and content codings.
+
+    A payload that is not in the coding its headers name is the body: many crawlers store what they
+    have decoded under the headers they received.
+
+    Raises:
+        CodingError: a coding is not known, or broken off, or the body is too large.
+    """
+    if "chunked" in _named(headers, "transfer-encoding"):
+        payload = dechunked(payload)
+    for coding in reversed(_named(headers, "content-encoding")):
+        if coding in NO_CODINGS:
+            continue
+        if coding not in _CODINGS:
+            raise CodingError(f"its content coding '{coding}' is not known")
+        payload = _undone(coding, payload)
+    return payload
+
+
+def _named(headers: tuple[tuple[str, str], ...], name: str) -> list[str]:
+    values = (value for key, value in headers if key.lower() == name)
+    return [coding.strip().lower() for value in values for coding in value.split(",")]
+
+
+def _undone(coding: str, payload: bytes) -> bytes:
+    mark, *unpackers = _CODINGS[coding]
+    if not payload.startswith(mark):
+        return payload
+    for unpacker in unpackers:
+        try:
+            return _unpacked(payload, unpacker, mark)
+        except DamagedError as error:
+            if len(mark) > 2 and not error.unpacked:
+                raise CodingError(str(error)) from error  # no text begins so
+            # Text that was undone already may look like the begin of what has no mark.
+            if mark or (unpacker is unpackers[0] and error.is_broken_off and error.unpacked):
+                raise
+    return payload
+
+
+def _unpacked(payload: bytes, unpacker: Callable[[], Any], mark: bytes) -> bytes:
+    """Unpack all parts of a coding that begin with a mark, without a mark the only one."""
+    found = bytearray()
+    at = 0
+    while not at or (mark and payload.startswith(mark, at)):
+        undo = unpacker()
+        while at < len(payload) and not undo.eof:
+            try:
+                found += undo.decompress(payload[at : at + _BITE])
+            except (zlib.error, zstandard.ZstdError) as error:
+                raise DamagedError(bytes(found), error) from error
+            if len(found) > LARGEST_BODY:
+                raise CodingError(f"its body unpacks to more than {LARGEST_BODY:,} bytes")
+            at += _BITE
+        if not undo.eof:
+            raise DamagedError(bytes(found))
+        at = min(at, len(payload)) - len(undo.unused_data)
+    return bytes(found)
+
+
+class _Brotli:
+    """An unpacker like those of zlib."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        try:
+            self._brotli = import_module("brotli")
+        except ImportError:
+            raise CodingError(
+                "its content coding 'br' needs the package brotli: pip install brotli"
+            ) from None
+        self._unpacker = self._brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._unpacker.is_finished())
+
+    def decompress(self, data: bytes) -> bytes:
+        try:
+            return bytes(self._unpacker.process(data))
+        except self._brotli.error as error:
+            raise zlib.error(str(error)) from error
+
+
+# What each begins with, "" if that cannot be known, and what may undo it. Deflate has the frame of
+# zlib, as RFC 9110 says, or is bare, as of many servers.
+_CODINGS: dict[str, tuple[Any, ...]] = {
+    "gzip": _GZIP,
+    "x-gzip": _GZIP,
+    "deflate": (b"", zlib.decompressobj, lambda: zlib.decompressobj(-zlib.MAX_WBITS)),
+    "zstd": (zstandard.FRAME_HEADER, lambda: zstandard.ZstdDecompressor().decompressobj()),
+    "br": (b"", _Brotli),
+}
+
+
+def warc_files_of(path: Path, folder: Path) -> list[Path]:
+    """Return the WARC files that are in a WACZ file, unpacked into a folder; else that file.
+
+    Raises:
+        StoreError: a WACZ is damaged.
+        OSError: it cannot be read, or they not be written.
+    """
+    if not is_zipfile(path):
+        return [path]
+    found: list[Path] = []
+    try:
+        with ZipFile(path) as archive:
+            inside = [each for each in archive.infolist() if _IS_WARC.fullmatch(each.filename)]
+            if sum(each.file_size for each in inside) > shutil.disk_usage(folder).free:
+                raise StoreError(f"there is no room to unpack the WACZ file '{path}'")
+            for each in inside:
+                name = each.filename.rpartition("/")[2][-_LONGEST:]
+                found.append(folder / f"{len(found)}-{name}")
+                with archive.open(each) as source, found[-1].open("xb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+    except _DAMAGED as error:
+        raise StoreError(f"the WACZ file '{path}' is damaged: {error}") from error
+    return found or [path]
+
+
+def pages_of(path: Path, problem: Callable[[object], object]) -> Iterator[Capture]:
+    """Yield the HTML pages among the answers in a WARC or WACZ file.
+
+    Args:
+        problem: is told what cannot be read, with the name of the file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for file in warc_files_of(path, Path(folder)):
+                yield from _pages_of(file, path, problem)
+        except (StoreError, OSError) as error:
+            problem(error if str(path) in str(error) else f"{path}: {error}")
+
+
+def _pages_of(file: Path, named: Path, problem: Callable[[object], object]) -> Iterator[Capture]:
+    for record in records(file):
+        if isinstance(record, WarcProblem):
+            problem(record if file == named else f"{named}: {record}")
+        elif record.kind == "response" and record.is_http:
+            try:
+                capture = answer_at(file, record.offset).capture
+            except BadRecordError as error:
+                problem(f"'{named}', offset {record.offset}: {error}; left out")
+                continue
+            kind = capture.media_type.partition(";")[0].strip().lower()
+            if capture.status == 200 and kind in _HTML:
+                yield capture

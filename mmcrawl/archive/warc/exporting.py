@@ -18,9 +18,8 @@ from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, Visit, as_unix_time
-from mmcrawl.archive.warc.heads import is_http
+from mmcrawl.archive.warc.heads import RecordWriter, Written, is_http
 from mmcrawl.archive.warc.wacz import index_beside, index_of, wacz_in
-from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.page.structured import title_in
 from mmcrawl.store.durable import put_in_place

@@ -21,8 +21,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from warcio.archiveiterator import ArchiveIterator
 
 from mmcrawl import __version__
-from mmcrawl.archive.warc.heads import as_date, sort_key, uri_of
-from mmcrawl.archive.warc.writing import RecordWriter
+from mmcrawl.archive.warc.heads import RecordWriter, as_date, sort_key, uri_of
 
 _WARC, _INDEX, _PAGES = "archive/data.warc.gz", "indexes/index.cdx", "pages/pages.jsonl"
 _LISTED = ("response", "revisit", "resource")

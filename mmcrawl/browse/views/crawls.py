@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import NO_MISTAKES, Arguments, Form, Problem
 from mmcrawl.browse.context import Context, found_media, numbers_of
 from mmcrawl.browse.lists import table, wants_table
@@ -19,6 +18,7 @@ from mmcrawl.errors import TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.store.uris import shown
 from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
 from mmcrawl.works.collections import Mark, Marks
 

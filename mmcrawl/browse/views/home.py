@@ -5,7 +5,6 @@ from heapq import nlargest
 
 from starlette.responses import Response
 
-from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of
@@ -14,7 +13,7 @@ from mmcrawl.browse.runs import CrawlNumbers
 from mmcrawl.browse.views.crawls import RUNNING, near_misses
 from mmcrawl.browse.views.pages import hosts_of
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.store.uris import is_server
+from mmcrawl.store.uris import is_server, shown
 from mmcrawl.works.index import Asked, Entry
 
 _NEWEST = 8  # works

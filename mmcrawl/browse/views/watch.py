@@ -11,13 +11,13 @@ from mmcrawl.archive.comparing.atom import MEDIA_TYPE, atom_feed, feed_title
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.comparing.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.archive.revisits import COUNTED
-from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
+from mmcrawl.store.uris import shown
 
 _MOST = 10  # changes on a page: to compare two versions takes 10 ms or more
 _MOST_IN_FEED = 30  # a reader that asks once a day should miss none

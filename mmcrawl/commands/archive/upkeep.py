@@ -10,13 +10,12 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import CheckReport, as_text
-from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.upkeep.copying import copy_archive
-from mmcrawl.archive.uris import as_archive_uri, shown
+from mmcrawl.archive.opening import copy_archive, open_archive
 from mmcrawl.commands.archive.answers import agreed, answer, print_problems
 from mmcrawl.commands.archive.search import forget_purged
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.store.uris import as_archive_uri, shown
 from mmcrawl.text.writing import printable, size_of
 
 

@@ -13,7 +13,6 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call
 
-from mmcrawl.archive.uris import shown
 from mmcrawl.commands.terminal.tables import (
     Archived,
     Progress,
@@ -32,6 +31,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.requisites import RequisiteQueue
 from mmcrawl.settings import value_of
+from mmcrawl.store.uris import shown
 
 logger = logging.getLogger(__name__)
 

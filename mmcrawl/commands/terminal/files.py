@@ -96,7 +96,7 @@ class PageFiles:
                 yield PageFile(name, path, url=self._url if self.single else "")
 
     def _of_warc(self, path: Path) -> Iterator[PageFile]:
-        from mmcrawl.archive.warc.foreign import pages_of
+        from mmcrawl.archive.warc.answers import pages_of
 
         for page in pages_of(path, self._tell):
             yield PageFile(page.url, None, page.body, page.url, page.media_type)

@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 from mmcrawl.archive.format.facts import is_page
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.requisites import named_by
-from mmcrawl.archive.rewriting import EMBEDDED, Links, rewrite_html
+from mmcrawl.archive.rewriting import EMBEDDED, Links, named_by, rewrite_html
 from mmcrawl.errors import StoreError
 from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.requisites import rewrite_css

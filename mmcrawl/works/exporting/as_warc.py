@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.warc.heads import is_http
+from mmcrawl.archive.warc.heads import RecordWriter, Written, is_http
 from mmcrawl.archive.warc.wacz import wacz_in
-from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.works.exporting.exporter import Shipment, checked_file, whole_file
 from mmcrawl.works.model import Appearance, Work

@@ -131,7 +131,7 @@ def test_a_record_that_claims_more_than_there_is_is_not_read(tmp_path, monkeypat
 
 @each("coding", ["deflate", "br", "gzip", "zstd"])
 def test_bombs_are_left_out(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
+    monkeypatch.setattr("mmcrawl.archive.warc.answers.LARGEST_BODY", 1 << 20)
     bomb = packed(coding, bytes(20 << 20))
     with pytest.raises(CodingError, match="unpacks to more than"):
         body_of(bomb, (("Content-Encoding", coding),))

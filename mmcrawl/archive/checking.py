@@ -17,8 +17,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
+from mmcrawl.archive.format.columns import decompressed
 from mmcrawl.archive.format.cutting import are_blocks_of
-from mmcrawl.archive.format.frames import decompressed
 from mmcrawl.archive.format.head import GONE, HEADED, VISIT, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, PurgedError, Reader
 from mmcrawl.archive.index import (
@@ -31,8 +31,8 @@ from mmcrawl.archive.index import (
     standing,
 )
 from mmcrawl.archive.model import CheckReport, Fault, as_text
+from mmcrawl.archive.purging import forget_records, is_blank
 from mmcrawl.archive.timeline import standing_of
-from mmcrawl.archive.upkeep.purging import forget_records, is_blank
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import KEY
 

@@ -1,1 +1,0 @@
-"""Stores captures while a crawl runs: by a thread, or by a process of its own."""

@@ -1,1 +1,0 @@
-"""Statistics of an archive; checking, copying and purging it."""
