@@ -40,7 +40,7 @@ from _lab_pages import Pages
 from scrapy.settings import Settings
 
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.reports import FetchedPage
+from mmcrawl.crawl.protocol import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.experiment.crawl import StoredPage
 from mmcrawl.experiment.measures import area_share, found_after

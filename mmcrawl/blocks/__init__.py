@@ -10,7 +10,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import PageContent, page_content
-    from mmcrawl.blocks.drawing import KIND_COLOURS, draw
+    from mmcrawl.blocks.drawing import KIND_COLOURS, draw, safe_copy
     from mmcrawl.blocks.facts.dates import Dated
     from mmcrawl.blocks.facts.facts import PageFacts
     from mmcrawl.blocks.kind_features import FEATURES, kind_features
@@ -37,7 +37,6 @@ with lazy_imports(__name__):
     )
     from mmcrawl.blocks.partitioners.registry import partitioner_names
     from mmcrawl.blocks.phrases import extract, has_words, trim, words_of
-    from mmcrawl.blocks.safe_copy import safe_copy
     from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
     from mmcrawl.blocks.topics import PageTopics, TopicRules
     from mmcrawl.page.html.building import ROOT, TEXT

@@ -32,7 +32,7 @@ from mmcrawl.cluster.partition import (
 )
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import partition_in
-from mmcrawl.crawl.reports import Reporter
+from mmcrawl.crawl.protocol import Reporter
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import NewLink, WaitingLink

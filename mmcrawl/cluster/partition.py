@@ -13,7 +13,7 @@ from typing import Any
 from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.crawl.history import tell_elsewhere, why_silent
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import PageReport
+from mmcrawl.crawl.protocol import PageReport
 from mmcrawl.frontier.findings import NearMiss
 from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.scoring.base import CrawledPage

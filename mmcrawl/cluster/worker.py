@@ -21,7 +21,7 @@ from mmcrawl.cluster.partition import own_number, partition_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import name_silent
-from mmcrawl.crawl.reports import FetchedPage, Totals
+from mmcrawl.crawl.protocol import FetchedPage, Totals
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord

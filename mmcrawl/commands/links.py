@@ -34,9 +34,8 @@ from mmcrawl.crawl.history import looked_at
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.crawl.why import Why, explain
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.interlink import PlacedPage
+from mmcrawl.frontier.interlink import ORDERS, STATES, PlacedPage, Selection
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
-from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.topic.topic import BooleanModel
 

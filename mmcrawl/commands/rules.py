@@ -18,7 +18,7 @@ from mmcrawl.commands.base import (
     web_address,
 )
 from mmcrawl.commands.terminal.tables import literal
-from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
+from mmcrawl.crawl.params import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules

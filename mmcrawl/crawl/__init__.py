@@ -18,10 +18,9 @@ with lazy_imports(__name__):
     from mmcrawl.crawl.history import looked_at
     from mmcrawl.crawl.job import CrawlJob
     from mmcrawl.crawl.listed import place_of
-    from mmcrawl.crawl.params import DEMO_TOPIC, FocusedParams
+    from mmcrawl.crawl.params import DEMO_TOPIC, FocusedParams, read_rules, rules_text
+    from mmcrawl.crawl.protocol import FetchedPage, PageReport, Reporter, Totals
     from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage, read_page
-    from mmcrawl.crawl.reports import FetchedPage, PageReport, Reporter, Totals
-    from mmcrawl.crawl.rules_file import read_rules, rules_text
     from mmcrawl.crawl.seeds import Seed, read_seeds
     from mmcrawl.crawl.setup import CrawlSetup
     from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, as_time, parse_kinds

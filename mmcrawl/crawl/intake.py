@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from mmcrawl.crawl.listed import ListedLinks
-from mmcrawl.crawl.reports import PageReport
+from mmcrawl.crawl.protocol import PageReport
 from mmcrawl.frontier.admission import Admission
 from mmcrawl.frontier.aliases import BEHIND, Aliases
 from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecord

@@ -13,7 +13,7 @@ from dataclasses import replace
 from mmcrawl.crawl.history import MovedSeeds, noted, recall, recall_words, rules_changed, why_silent
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawl.listed import LinksBehind
-from mmcrawl.crawl.reports import (
+from mmcrawl.crawl.protocol import (
     HARVEST_PAGES,
     FetchedPage,
     PageReport,

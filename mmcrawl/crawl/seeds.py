@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from w3lib.encoding import read_bom
 
 from mmcrawl.errors import MmcrawlError, SeedError
-from mmcrawl.page.html.encoding import decode_page
-from mmcrawl.page.html.guessed_encoding import BIG5, GB, UTF8
+from mmcrawl.page.html.encoding import BIG5, GB, UTF8, decode_page
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.topic.loading import load_topic
 

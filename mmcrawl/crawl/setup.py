@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from mmcrawl.crawl.reports import Reporter
+from mmcrawl.crawl.protocol import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.ranking import ALL

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl.archive.model import Capture, StoredBlock
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
-from mmcrawl.crawl.reports import FetchedPage
+from mmcrawl.crawl.protocol import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.html.tree import read_tree
 from mmcrawl.page.model import MediaResource

@@ -18,7 +18,6 @@ with lazy_imports(__name__):
     from mmcrawl.media.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
     from mmcrawl.media.index import PART, MediaFile, MediaIndex, State, Summary
     from mmcrawl.media.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
-    from mmcrawl.media.manifests import MOST_PIECES, Piece, Track, read_hls
     from mmcrawl.media.parts import (
         SWF,
         Collection,
@@ -32,4 +31,5 @@ with lazy_imports(__name__):
         take_picture,
     )
     from mmcrawl.media.sizes import Budget, as_size, as_sizes
+    from mmcrawl.media.streams import MOST_PIECES, Piece, Track, read_hls
     from mmcrawl.media.swf import addresses_in_text, read_swf

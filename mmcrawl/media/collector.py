@@ -21,8 +21,7 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import ListingError, MediaError, StoreError
 from mmcrawl.frontier.urls import host_of
-from mmcrawl.media.bundles import bundle_of
-from mmcrawl.media.download import Download, kept
+from mmcrawl.media.download import Download, bundle_of, kept
 from mmcrawl.media.files import PartialFile, digest_of
 from mmcrawl.media.hosted import Players
 from mmcrawl.media.index import PART, MediaFile, State

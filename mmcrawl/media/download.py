@@ -2,6 +2,9 @@
 
 Nothing here knows the transport: the caller passes a response to `accept`, its bytes to `write`,
 and ends with `finish`. Faults are raised as `MediaError`.
+
+Some hosts offer a simulation as one file that runs offline: a simulation of PhET is one page that
+holds everything it needs, and GeoGebra serves the file of a material.
 """
 
 import hashlib
@@ -14,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcrawl.errors import MediaError
-from mmcrawl.media.bundles import bundle_of
 from mmcrawl.media.files import Begun, MediaFiles, PartialFile
 from mmcrawl.media.index import PART, MediaFile, State
 from mmcrawl.media.magic import HEAD, LIST, PLAYLISTS, kind_of, moves, says_no_media, type_of
@@ -42,6 +44,17 @@ _LOGIN = re.compile(r"[/.?&=_-](?:log-?[io]n|sign-?in|sso|cas|shibboleth|authent
 _LOOK_AT_DISK = 64 << 20
 _PROGRESS = 1 << 20
 _HOLLOW = 1 << 20  # bytes of members of gzip in which there is nothing
+
+GEOGEBRA = "application/vnd.geogebra.file"
+HTML = "text/html"
+
+_PHET_FILE = re.compile(r"https?://phet\.colorado\.edu/sims/html/[\w-]+/[\w.-]+/[\w-]+\.html")
+_PHET_PAGE = re.compile(
+    r"https?://phet\.colorado\.edu/(\w\w(?:[_-]\w\w)?)/simulations?/(?!legacy)([a-z][a-z-]+)/?$"
+)
+_GEOGEBRA = re.compile(
+    r"https?://(?:www\.)?geogebra\.org/(?:m|classic|material/(?:iframe|show|simple)/id)/([A-Za-z0-9]+)"
+)
 
 
 @dataclass(slots=True)
@@ -395,3 +408,25 @@ def _sha256(header: Header, *, of_all: bool = False) -> bytes:
 
 def _shown(content_type: str) -> str:
     return " ".join(content_type.partition(";")[0].split())[:80] or "nothing of its type"
+
+
+def bundle_of(url: str) -> tuple[str, str]:
+    """Return the address of a file that runs by itself, and its type; "" and "" without one.
+
+    >>> bundle_of("https://phet.colorado.edu/zh_CN/simulations/bending-light")[0]
+    'https://phet.colorado.edu/sims/html/bending-light/latest/bending-light_zh_CN.html'
+    >>> bundle_of("https://www.geogebra.org/m/a1B2c3")[0]
+    'https://www.geogebra.org/material/download/format/file/id/a1B2c3'
+    """
+    if match := _PHET_FILE.match(url):
+        return match[0], HTML
+    if match := _PHET_PAGE.match(url):
+        language, _, country = match[1].replace("-", "_").partition("_")
+        language += f"_{country.upper()}" if country else ""
+        return (
+            f"https://phet.colorado.edu/sims/html/{match[2]}/latest/{match[2]}_{language}.html",
+            HTML,
+        )
+    if match := _GEOGEBRA.match(url):
+        return f"https://www.geogebra.org/material/download/format/file/id/{match[1]}", GEOGEBRA
+    return "", ""

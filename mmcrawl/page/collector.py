@@ -16,11 +16,10 @@ from mmcrawl.page.html.building import TEXT
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import FEED, HREFLANG, OEMBED
-from mmcrawl.page.players import Closer, MediaElements
+from mmcrawl.page.players import Closer, MediaElements, SimulationSigns
 from mmcrawl.page.references import CAPTIONED, LONGEST_CAPTION, Captions, Reference
 from mmcrawl.page.scripts.literals import looks_like_url, page_literals
 from mmcrawl.page.scripts.moves import Moves
-from mmcrawl.page.simulations import SimulationSigns
 from mmcrawl.page.structured import Declared, meta_of
 from mmcrawl.text.media_kinds import AUDIO, VIDEO
 

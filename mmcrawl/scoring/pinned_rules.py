@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 
 from w3lib.url import safe_url_string
 
-from mmcrawl.page.html.guessed_encoding import BIG5, GB
+from mmcrawl.page.html.encoding import BIG5, GB
 from mmcrawl.scoring.patterns import ANY, url_parts
 
 if TYPE_CHECKING:

@@ -28,9 +28,8 @@ from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.threads import in_thread, use_monotonic_clock
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
-from mmcrawl.media.bundles import bundle_of
 from mmcrawl.media.collector import LEASE, Collector
-from mmcrawl.media.download import Download
+from mmcrawl.media.download import Download, bundle_of
 from mmcrawl.media.hosted import Players, YtDlp
 from mmcrawl.media.index import MediaFile, State, Summary
 from mmcrawl.media.parts import open_collection

@@ -206,7 +206,7 @@ def open_documents(
         from mmcrawl.store.sqlite_documents import SqliteStore
 
         return SqliteStore(contents, path, create=create, read_only=read_only)
-    from mmcrawl.store.mongodb_documents import MongoStore  # its driver is slow to load
+    from mmcrawl.store.mongodb import MongoStore  # its driver is slow to load
 
     return MongoStore(contents, uri, create=create, read_only=read_only)
 

@@ -1,4 +1,4 @@
-"""A MongoDB database of mmcrawl: connecting, setting up, and explaining why one cannot be used.
+"""Documents in a MongoDB database: connecting, setting up, and explaining why one cannot be used.
 
 Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
 asks the primary. A server that refuses journaled or retryable writes is used without them.
@@ -10,14 +10,23 @@ collection ``about`` describes the others; it is written last, when everything e
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pymongo import MongoClient, ReplaceOne, UpdateMany, UpdateOne, WriteConcern
-from pymongo.collection import Collection
+from pymongo import (
+    ASCENDING,
+    DESCENDING,
+    MongoClient,
+    ReplaceOne,
+    UpdateMany,
+    UpdateOne,
+    WriteConcern,
+)
+from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import (
     AutoReconnect,
@@ -34,12 +43,12 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.uri_parser import parse_uri
 
 from mmcrawl.errors import MissingStoreError, StoreError, UnreachableError
-from mmcrawl.store.documents import Contents
+from mmcrawl.store.documents import KEY, Change, Condition, Contents, Document
 
 logger = logging.getLogger(__name__)
 
-Documents = Collection[dict[str, Any]]
-Change = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]]
+Documents = MongoCollection[dict[str, Any]]
+MongoChange = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]]
 
 AT_ONCE = 500
 """Documents that are read or written by one command."""
@@ -49,6 +58,16 @@ _AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
 _PASSING = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
 _NAMESPACE_EXISTS, _OUT_OF_DISK, _DUPLICATE = 48, 14031, 11000
+
+_OPERATORS = {
+    "=": "$eq",
+    "<": "$lt",
+    "<=": "$lte",
+    ">": "$gt",
+    ">=": "$gte",
+    "in": "$in",
+    "not in": "$nin",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +352,191 @@ def _only_duplicates(error: BulkWriteError) -> set[int]:
     return {one["index"] for one in refused}
 
 
-def change_all(documents: Documents, changes: Sequence[Change]) -> int:
+def change_all(documents: Documents, changes: Sequence[MongoChange]) -> int:
     """Change documents, in any order; return how many met the conditions."""
     count = 0
     for start in range(0, len(changes), AT_ONCE):
         count += documents.bulk_write(changes[start : start + AT_ONCE], ordered=False).matched_count
     return count
+
+
+class MongoStore:
+    """A `Store` in a database.
+
+    Args:
+        contents: What it holds.
+        uri: ``mongodb://HOST/DATABASE``.
+        create: Whether its collections are made where there are none.
+        read_only: Whether nothing is written; by default where none are made.
+
+    Raises:
+        StoreError: it cannot be reached, is missing, or is none that this version can use.
+    """
+
+    def __init__(
+        self,
+        contents: Contents,
+        uri: str,
+        *,
+        create: bool = True,
+        read_only: bool | None = None,
+    ) -> None:
+        self._contents = contents
+        only = not create if read_only is None else read_only
+        self._server = connect(contents, uri, create=create, read_only=only)
+        self._json = {table.name: table.json for table in contents.tables}
+        self._optional = {table.name: table.optional for table in contents.tables}
+        self.name = self._server.name
+
+    def close(self) -> None:
+        # The driver ends no operation that waits for an answer, except where it found a server gone
+        # itself; what it does then cannot be asked for otherwise.
+        with suppress(AttributeError):
+            for server in self._server.client._topology._servers.values():
+                server.pool.reset(interrupt_connections=True)
+        self._server.client.close()
+
+    def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
+        return dict(self.range(table, (KEY, "in", keys))) if keys else {}
+
+    def range(
+        self,
+        table: str,
+        *conditions: Condition,
+        order: tuple[str, ...] = (),
+        fields: tuple[str, ...] = (),
+        limit: int | None = None,
+        backwards: bool = False,
+    ) -> Iterator[tuple[Any, Document]]:
+        if limit == 0:  # for the server, no limit
+            return
+        way = DESCENDING if backwards else ASCENDING
+        by = [("_id" if name == KEY else name, way) for name in order or (KEY,)]
+        missing = {name: None for name in self._optional[table] if name in (fields or (name,))}
+        with self._explained():
+            found = self._server.documents(table).find(_where(conditions), fields or None)
+            for row in found.sort(by).limit(limit or 0).batch_size(AT_ONCE):
+                yield row.pop("_id"), {**missing, **self._document(table, row)}
+
+    def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
+        return {
+            some[index][0]
+            for some in _batches(list(documents.items()))
+            for index in self._inserted(table, some)
+        }
+
+    def put(self, table: str, documents: Mapping[Any, Document]) -> None:
+        taken = self.insert_new(table, documents)
+        changes = [ReplaceOne({"_id": key}, _row(key, documents[key]), True) for key in taken]
+        self._write(table, changes)
+
+    def change(self, table: str, changes: Iterable[Change]) -> int:
+        asked: list[MongoChange] = []
+        for conditions, fields in changes:
+            which, put = _where(conditions), {"$set": _stored(fields)}
+            if gone := {name: "" for name, value in fields.items() if value is None}:
+                put["$unset"] = gone
+            one = any(condition[:2] == (KEY, "=") for condition in conditions)
+            # The driver asks again for changes of one document where an answer was lost.
+            asked.append(UpdateOne(which, put) if one else UpdateMany(which, put))
+        return self._write(table, asked)
+
+    def delete(self, table: str, *conditions: Condition) -> int:
+        with self._explained():
+            return self._server.documents(table).delete_many(_where(conditions)).deleted_count
+
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def count(self, table: str) -> int:
+        with self._explained():
+            return self._server.documents(table).count_documents({})
+
+    def size(self) -> int:
+        """Return the bytes in use: what is free in the files for what comes next is not counted."""
+        total = 0
+        with self._explained():
+            for table in self._contents.tables:
+                name = self._server.documents(table.name).name
+                stats = self._server.database.command("collStats", name)
+                # Not every server can tell what a collection takes on disk.
+                total += stats["storageSize"] or stats.get("size", 0)
+                total += stats.get("totalIndexSize", 0)
+                # Elsewhere, what is free is not part of the size.
+                total -= stats.get("freeStorageSize", 0)
+        return int(total)
+
+    def problems(self) -> list[str]:
+        found = []
+        for name, report in self._told("validate"):
+            if not report.get("valid", True):
+                errors = "; ".join(map(str, report.get("errors", [])))
+                found.append(f"the collection {name} is damaged: {errors}")
+        return found
+
+    def compact(self) -> None:
+        for _ in self._told("compact"):
+            pass
+
+    def _told(self, command: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the server's answers to a command about each collection.
+
+        Not every user may give it, not every server knows it; free space is used again in any case.
+        """
+        for table in self._contents.tables:
+            name = self._server.documents(table.name).name
+            with self._explained():
+                try:
+                    answer = self._server.database.command(command, name)
+                except OperationFailure:
+                    continue
+            yield name, answer
+
+    def _inserted(self, table: str, some: Sequence[tuple[Any, Document]]) -> set[int]:
+        with self._explained():
+            rows = [_row(key, document) for key, document in some]
+            return insert_new(self._server.documents(table), rows)
+
+    def _write(self, table: str, changes: Sequence[MongoChange]) -> int:
+        with self._explained():
+            return change_all(self._server.documents(table), changes)
+
+    def _document(self, table: str, row: dict[str, Any]) -> Document:
+        for name in self._json[table]:
+            if isinstance(row.get(name), str):  # see `_stored`
+                row[name] = self._contents.parsed(row[name], self.name)
+        return row
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(f"{self._contents.noun} {self._server.name}")
+
+
+def _batches(whole: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (whole[start : start + AT_ONCE] for start in range(0, len(whole), AT_ONCE))
+
+
+def _where(conditions: Collection[Condition]) -> dict[str, dict[str, Any]]:
+    which: dict[str, dict[str, Any]] = {}
+    for name, operator, value in conditions:
+        asked = list(value) if "in" in operator else value
+        which.setdefault("_id" if name == KEY else name, {})[_OPERATORS[operator]] = asked
+    return which
+
+
+def _row(key: Any, document: Document) -> dict[str, Any]:
+    return {"_id": key, **_stored(document)}
+
+
+def _stored(document: Document) -> dict[str, Any]:
+    """Return fields as they are stored: as JSON where BSON cannot hold half of a surrogate pair.
+
+    What is None is left out.
+    """
+    row = {name: value for name, value in document.items() if value is not None}
+    for name, value in document.items():
+        if isinstance(value, dict | list):
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError:
+                row[name] = json.dumps(value)
+    return row

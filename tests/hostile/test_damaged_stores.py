@@ -23,7 +23,7 @@ from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
 from mmcrawl.page import parse_page
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.reports import FetchedPage
+from mmcrawl.crawl.protocol import FetchedPage
 from mmcrawl.replay import open_web
 
 logging.disable(logging.CRITICAL)

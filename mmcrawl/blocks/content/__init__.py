@@ -5,9 +5,8 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.beside import beside_text
     from mmcrawl.blocks.content.content import best_lines
-    from mmcrawl.blocks.content.headline import page_headline
     from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
-    from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
+    from mmcrawl.blocks.content.metadata import PageMetadata, page_headline, page_metadata
     from mmcrawl.blocks.content.model import GENRES, ContentModel, content_model
     from mmcrawl.blocks.content.page_type import PAGE_TYPES, page_type
     from mmcrawl.blocks.content.surroundings import StartTags

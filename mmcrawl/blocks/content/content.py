@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.content.headline import as_read, comments_of, page_headline
 from mmcrawl.blocks.content.line_features import LineFeatures
-from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
+from mmcrawl.blocks.content.metadata import (
+    PageMetadata,
+    as_read,
+    comments_of,
+    page_headline,
+    page_metadata,
+)
 from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
 from mmcrawl.blocks.layout.lines import PageLines

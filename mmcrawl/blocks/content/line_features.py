@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts
+from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts, Repetitions, Sections
 from mmcrawl.blocks.content.metadata import PageMetadata
-from mmcrawl.blocks.content.sections import Repetitions, Sections
 from mmcrawl.blocks.content.surroundings import StartTags, Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures

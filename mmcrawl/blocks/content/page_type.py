@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import holds
+from mmcrawl.blocks.layout.features import PageAreas
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from mmcrawl.blocks.facts.authors import AuthorReader
-from mmcrawl.blocks.facts.dates import Dated, month_comes_first
-from mmcrawl.blocks.facts.published import DateReader
+from mmcrawl.blocks.facts.dates import Dated, DateReader, month_comes_first
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.structured import Declared, Thing, text_of

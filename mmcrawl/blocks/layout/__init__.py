@@ -13,8 +13,7 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
     from mmcrawl.blocks.layout.headlines import Headlines
     from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageLines, PageText
-    from mmcrawl.blocks.layout.measures import Measures, drawn_tags
-    from mmcrawl.blocks.layout.runs import shown_nodes
+    from mmcrawl.blocks.layout.measures import Measures, drawn_tags, shown_nodes
     from mmcrawl.blocks.layout.sizes import (
         CHARACTER_WIDTH,
         IMAGE_SIDE,

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.page.html.building import integers
-from mmcrawl.page.html.run_texts import RunTexts
 from mmcrawl.page.html.tags import BLOCK_TAGS
-from mmcrawl.page.html.tree import PageTree
+from mmcrawl.page.html.tree import PageTree, RunTexts
 
 _BREAKS = BLOCK_TAGS | {"br"}
 _SPACE, _LINE_END = b" \n"

@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
+from mmcrawl.blocks.layout.measures import SHOWN_TAGS, Measures, content_runs, is_shown_element
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.page.html.building import TEXT
 from mmcrawl.page.html.tree import PageTree

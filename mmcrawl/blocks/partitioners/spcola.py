@@ -15,8 +15,7 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 
 from mmcrawl.blocks.layout.features import is_topic_page
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
+from mmcrawl.blocks.layout.measures import Measures, content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import NodeSizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number

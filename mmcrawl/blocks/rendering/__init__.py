@@ -7,4 +7,4 @@ their role; the document is written as Markdown, plain text or JSON.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.blocks.rendering.mathml import mathml_to_tex
+    from mmcrawl.blocks.rendering.formulas import mathml_to_tex

@@ -13,7 +13,7 @@ from typing import Self
 from mmcrawl.cluster.leases import Lease, leases_of, totals_of
 from mmcrawl.cluster.members import Heartbeat, heartbeats_of
 from mmcrawl.cluster.store import SharedStore, job_of, no_job, open_contents
-from mmcrawl.crawl.reports import Totals
+from mmcrawl.crawl.protocol import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.store import Job
 

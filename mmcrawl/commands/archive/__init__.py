@@ -208,7 +208,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "due",
             "pages that `scrapy crawl revisit` would visit",
             options=(_AT, _LIMIT, JSON),
-            run="due.due",
+            run="show.due",
         ),
         ArchiveSubcommand(
             "import-warc",

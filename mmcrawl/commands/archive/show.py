@@ -1,8 +1,13 @@
-"""`scrapy archive show`, `rebuild` and `block`: one version or block."""
+"""`scrapy archive show`, `rebuild` and `block`: one version or block; `due`: what `scrapy crawl
+revisit` would visit, and why.
+"""
 
+import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
+from math import inf
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -14,11 +19,19 @@ from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import StoredBlock, Version, as_date, as_text, leaves
+from mmcrawl.archive.revisits import Due, in_order, schedule
 from mmcrawl.blocks.drawing import short_path
-from mmcrawl.commands.archive.answers import cut_off, print_line, print_problems, write_body
+from mmcrawl.commands.archive.answers import (
+    cut_off,
+    each_answer,
+    of_which,
+    print_line,
+    print_problems,
+    write_body,
+)
 from mmcrawl.commands.archive.listing import version_record
 from mmcrawl.commands.base import as_json
-from mmcrawl.commands.terminal.tables import facts_table, kind_of, literal
+from mmcrawl.commands.terminal.tables import facts_table, kind_of, literal, next_due
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import counted, printable
@@ -26,6 +39,8 @@ from mmcrawl.text.writing import counted, printable
 _TOPIC = 90
 _WORDS = 60
 _HEADERS = ("etag", "last-modified", "location", "server")
+
+_HEAD = f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page"
 
 
 def _version_of(options: Namespace, archive: Archive) -> Version:
@@ -229,3 +244,48 @@ def _runs(numbers: Sequence[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
+
+
+def due(archive: Archive, options: Namespace, console: Console) -> int:
+    now = time.time() if options.at is None else options.at
+    found, later = [], inf
+    for one in schedule(archive, now, options.config.revisits):
+        if one.next_visit <= now:
+            found.append(one)
+        else:
+            later = min(later, one.next_visit)
+    found = in_order(found)
+    shown = found[: options.limit]
+    each_answer(options, console, shown, _record, partial(due_lines, now=now), head=_HEAD)
+    if not options.json:
+        more = of_which(len(shown), len(found))
+        console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
+        if later < inf:
+            print_line(console, next_due(later))
+    return 0
+
+
+def _record(one: Due) -> dict[str, Any]:
+    return {
+        "url": one.url,
+        "last_visit": as_date(one.last_visit),
+        "next_visit": as_date(one.next_visit),
+        "changes_per_day": one.rate,
+        "why": one.why,
+    }
+
+
+def due_lines(one: Due, now: float) -> Iterator[Text]:
+    """Yield a visit that is due, and its reason in a line below."""
+    rate = "" if one.rate is None else f"{one.rate:.2g}"
+    since, last = _ago(now - one.next_visit), as_text(one.last_visit)
+    line = Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ")
+    yield line.append_text(literal(one.url))
+    yield Text(f"{'':>9}  {one.why}", "dim")
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return "now"

@@ -24,8 +24,7 @@ from mmcrawl.commands.terminal.tables import (
     revisit_tables,
     sentence,
 )
-from mmcrawl.crawl.protocol import Crawl
-from mmcrawl.crawl.reports import Totals
+from mmcrawl.crawl.protocol import Crawl, Totals
 from mmcrawl.engine.scheduler import crawl_of, scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.ranking import ALL

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.crawl.reports import Totals
+from mmcrawl.crawl.protocol import Totals
 from mmcrawl.media.index import State
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import as_called, counted, printable, size_of, time_left

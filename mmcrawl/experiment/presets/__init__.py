@@ -10,7 +10,6 @@ where `data` is the folder given by `--data`, None for what ships.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.experiment.presets.baselines import CELLS, Gdom, Ypm, node_places, nom
     from mmcrawl.experiment.presets.labelled_pages import (
         RELATED,
         TOPIC,
@@ -44,11 +43,16 @@ with lazy_imports(__name__):
     from mmcrawl.experiment.presets.song2008 import tables as song2008_tables
     from mmcrawl.experiment.presets.tables import PaperTable, reserve, write_tables
     from mmcrawl.experiment.presets.wang2012 import (
+        CELLS,
         MEASURES,
         PUBLISHED,
+        Gdom,
+        Ypm,
         crawls,
         kept_of,
         method_of,
+        node_places,
+        nom,
         six_measures,
     )
     from mmcrawl.experiment.presets.wang2012 import tables as wang2012_tables

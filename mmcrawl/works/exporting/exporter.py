@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from mmcrawl.archive.model import Capture
 from mmcrawl.errors import CollectionError, MmcrawlError, StoreError, raise_if_fatal
-from mmcrawl.media.bundles import GEOGEBRA
+from mmcrawl.media.download import GEOGEBRA
 from mmcrawl.media.parts import HeldPart
 from mmcrawl.page.media import media_kind
 from mmcrawl.plugins import Registry
