@@ -1,4 +1,4 @@
-"""Checks the spider's arguments: a wrong value gives one sentence that says which values are allowed.
+"""Checks the spider's arguments: a wrong value gives a sentence that says what is allowed.
 
 Files of URL rules are arguments too, as a person writes them and a crawl exports them. One rule a
 line; the first that matches an address counts:

@@ -1,5 +1,5 @@
-"""What the text of each line is like (length, sentences, digits, words that tell), and what the page
-says of it elsewhere: in the headings above it, and in its metadata.
+"""What each line is like (length, sentences, digits, words that tell), and what the page
+says of it elsewhere: in the headings above it and in its metadata.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dates as pages write them (ISO 8601, numbers, names of months, Chinese and others), and when a page
+"""Dates as pages write them: ISO 8601, numbers, names of months; and when a page
 was published and changed: the surest place that gives a possible date.
 """
 
