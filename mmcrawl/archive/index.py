@@ -130,30 +130,18 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class UrlRow(_Row):
-    """A URL, and its state.
-
-    Attributes:
-        url: As given.
-        page: Its canonical form, None if it is that itself.
-        id: Its number.
-        host: Lower case, "" if it has none.
-        own: 1 if its versions go to a stream of its own, 0 while they go to that of the host.
-        last: The greatest number that a version of it ever had, 0 for none.
-        seen: When it was visited last.
-        version: Number of the version that was seen last, 0 for none.
-        at: Place of its record.
-    """
+    """A URL, and its state."""
 
     _table: ClassVar[str] = "url"
     url: str
-    page: str | None
+    page: str | None  # its canonical form, None if it is that itself
     id: int
-    host: str
-    own: int = 0
-    last: int = 0
-    seen: float = -inf
-    version: int = 0
-    at: int = 0
+    host: str  # lower case, "" if it has none
+    own: int = 0  # 1 if its versions go to a stream of its own, 0 while they go to that of the host
+    last: int = 0  # the greatest number that a version of it ever had, 0 for none
+    seen: float = -inf  # when it was visited last
+    version: int = 0  # number of the version that was seen last, 0 for none
+    at: int = 0  # place of its record
 
     @classmethod
     def new(cls, url: str, number: int) -> UrlRow:

@@ -35,22 +35,16 @@ class BlockPage:
     """A page that has or had a block.
 
     Attributes:
-        url: As stored.
-        host: Of it.
-        versions: Numbers of the versions that have it, in order.
-        since: When it was seen first, in Unix seconds.
-        until: When it was seen last.
         gone: When the page was first seen without it after that; None if it is still there.
-        block: As it is in the last of these versions.
     """
 
-    url: str
+    url: str  # as stored
     host: str
-    versions: tuple[int, ...]
-    since: float
-    until: float
+    versions: tuple[int, ...]  # numbers of the versions that have it, in order
+    since: float  # when it was seen first, in Unix seconds
+    until: float  # when it was seen last
     gone: float | None
-    block: StoredBlock
+    block: StoredBlock  # as it is in the last of these versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +52,14 @@ class BlockLife:
     """The pages of a block, now and before.
 
     Attributes:
-        digest: Whole, 16 hex digits.
-        size: In bytes.
         kinds: What it is, the most common first: it may be another among other blocks.
-        pages: By URL.
-        unsegmented: Pages of which no blocks are kept: it may be on these too.
     """
 
-    digest: str
-    size: int
+    digest: str  # whole, 16 hex digits
+    size: int  # in bytes
     kinds: tuple[str, ...]
-    pages: tuple[BlockPage, ...]
-    unsegmented: int
+    pages: tuple[BlockPage, ...]  # by URL
+    unsegmented: int  # pages of which no blocks are kept: it may be on these too
 
     @property
     def hosts(self) -> int:
@@ -87,20 +77,18 @@ class StoredAnew:
     """What is new in a version: in no earlier version of its page.
 
     Attributes:
-        version: Its number.
         blocks: How many it has that have none inside them; None where its blocks, or those of a
             version before, are not kept, and if it is no page.
         new: Which of its blocks were in no version before, by their place in
             :meth:`Archive.blocks_of`; of equal ones the first. Empty where `blocks` is None.
         new_bytes: Of these blocks.
-        new_layout: Whether no version before had its layout; None where `blocks` is.
     """
 
     version: int
     blocks: int | None
     new: tuple[int, ...]
     new_bytes: int
-    new_layout: bool | None
+    new_layout: bool | None  # whether no version before had its layout; None where `blocks` is
 
 
 _Found = tuple[str, Entry, StoredBlock]  # URL and record of a version, and its block

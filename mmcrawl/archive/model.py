@@ -25,20 +25,16 @@ class StoredBlock:
 
     Attributes:
         start, end: Byte range.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" if it is no page.
-        topic: What it is about, in a few words.
-        level: 1 for a block of the page, n + 1 for one inside a block of level n.
-        path: DOM path of the element it was cut from.
         digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
             versions.
     """
 
     start: int
     end: int
-    kind: str
-    topic: str
-    level: int
-    path: str
+    kind: str  # one of `KINDS`, the paper's label; "" if it is no page
+    topic: str  # what it is about, in a few words
+    level: int  # 1 for a block of the page, n + 1 for one inside a block of level n
+    path: str  # DOM path of the element it was cut from
     digest: str
 
 
@@ -47,17 +43,14 @@ class PageBlocks:
     """The blocks of a page, and how it was cut.
 
     Attributes:
-        method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
-        level: From 1.
         blocks: In order, each before those inside it; None if it could not be cut, so that it
             is not tried again before somebody asks for them.
-        encoding: Python codec name that it was read in; "" has the archive find it out.
     """
 
-    method: str
-    level: int
+    method: str  # of `partition`, with its options if any
+    level: int  # from 1
     blocks: tuple[StoredBlock, ...] | None
-    encoding: str = ""
+    encoding: str = ""  # Python codec name that it was read in; "" has the archive find it out
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +58,17 @@ class Capture:
     """What a server answered at one time.
 
     Attributes:
-        url: Absolute URL, kept exactly as given.
-        body: As received, without content encoding (gzip, …); at most :data:`LARGEST_BODY` bytes.
-        time: Of the request, in Unix seconds (UTC).
-        status: HTTP status.
-        headers: Names and values in the order received; names may repeat.
-        reason: Of the status line.
-        content_type: "" takes it from the headers.
         blocks: The blocks of the page, if it was cut already; None has the archive cut it. Those of
             another method or level than the archive wants are not taken.
     """
 
-    url: str
-    body: bytes
-    time: float
-    status: int = 200
-    headers: Headers = ()
-    reason: str = ""
-    content_type: str = ""
+    url: str  # absolute URL, kept exactly as given
+    body: bytes  # as received, without content encoding (gzip, …); at most `LARGEST_BODY` bytes
+    time: float  # of the request, in Unix seconds (UTC)
+    status: int = 200  # HTTP status
+    headers: Headers = ()  # names and values in the order received; names may repeat
+    reason: str = ""  # of the status line
+    content_type: str = ""  # "" takes it from the headers
     blocks: PageBlocks | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str:
@@ -97,17 +83,11 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A visit that found nothing new, or nothing at all; its URL has a version.
+    """A visit that found nothing new, or nothing at all; its URL has a version."""
 
-    Attributes:
-        url: As stored.
-        time: Of the request, in Unix seconds.
-        status: HTTP status of the answer, 304 mostly; 0 if there was none.
-    """
-
-    url: str
-    time: float
-    status: int = 304
+    url: str  # as stored
+    time: float  # of the request, in Unix seconds
+    status: int = 304  # HTTP status of the answer, 304 mostly; 0 if there was none
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +95,21 @@ class Version:
     """A page at one time (Song et al. 2008, definition 6); :meth:`Archive.rebuild` gives its bytes.
 
     Attributes:
-        url: As stored.
-        number: From 1, in the order of storing: the name of the version within its URL.
-        time: Of the request, in Unix seconds.
         status, reason, headers, content_type: As captured.
-        digest: SHA-256 of the body, 64 hex digits.
-        size: Of the body in bytes.
-        language: As the page declares it, else its header, lower case (``zh-cn``), or "".
-        encoding: Python codec name its text is decoded with, "" if it is no page.
         method, level: How it was cut into blocks; "" and 0 if it is no page.
     """
 
-    url: str
-    number: int
-    time: float
+    url: str  # as stored
+    number: int  # from 1, in the order of storing: the name of the version within its URL
+    time: float  # of the request, in Unix seconds
     status: int
     reason: str
     headers: Headers
     content_type: str
-    digest: str
-    size: int
-    language: str
-    encoding: str
+    digest: str  # SHA-256 of the body, 64 hex digits
+    size: int  # of the body in bytes
+    language: str  # as the page declares it, else its header, lower case (`zh-cn`), or ""
+    encoding: str  # Python codec name its text is decoded with, "" if it is no page
     method: str
     level: int
 
@@ -173,18 +146,14 @@ class Visit:
     """One request of a URL.
 
     Attributes:
-        time: In Unix seconds.
-        changed: Whether a version was made of it.
         version: Number of the version that was found, new or as before; None if none is stored.
-        status: HTTP status of the answer.
-        known: Whether a visit before it, which was stored later, found that version too.
     """
 
-    time: float
-    changed: bool
+    time: float  # in Unix seconds
+    changed: bool  # whether a version was made of it
     version: int | None
-    status: int
-    known: bool = False
+    status: int  # HTTP status of the answer
+    known: bool = False  # whether a visit before it, which was stored later, found that version too
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +162,12 @@ class Stored:
 
     Attributes:
         version: The new version, or None when nothing had changed and only the visit was noted.
-        new_bytes: Of the body of a new version.
         noted: False for an :class:`Unchanged` visit whose URL has no version up to its time, so
             that there is nothing it could be noted of.
     """
 
     version: Version | None
-    new_bytes: int = 0
+    new_bytes: int = 0  # of the body of a new version
     noted: bool = True
 
 
@@ -218,15 +186,13 @@ class Fault:
     """Something that is not as it should be.
 
     Attributes:
-        what: One sentence that names what is damaged.
         url, version: What it touches; "" and None if nothing that can be named.
-        repaired: Whether it was made good.
     """
 
-    what: str
+    what: str  # one sentence that names what is damaged
     url: str = ""
     version: int | None = None
-    repaired: bool = False
+    repaired: bool = False  # whether it was made good
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +202,8 @@ class CheckReport:
     Attributes:
         urls, versions, segments: How many were examined; versions were rebuilt and compared with
             their digests.
-        faults: What was found, damaged segments and then the versions they touch.
         orphans: What an interrupted write left behind, or one that continues now in another
             process; harmless.
-        removed: Orphans that the repair removed.
         completed: Orphans that the repair completed: records without a row, and URLs whose last
             visits were not noted.
         known: What an earlier repair could not make good, a sentence each; no fault any more.
@@ -248,9 +212,9 @@ class CheckReport:
     urls: int
     versions: int
     segments: int
-    faults: tuple[Fault, ...]
+    faults: tuple[Fault, ...]  # what was found, damaged segments and then the versions they touch
     orphans: int = 0
-    removed: int = 0
+    removed: int = 0  # orphans that the repair removed
     completed: int = 0
     known: tuple[str, ...] = ()
 
@@ -275,29 +239,24 @@ class ArchiveStats:
 
     Attributes:
         urls, versions: Stored.
-        visits: Requests noted, those that found a new version included.
         blocks, layouts: Of all versions whose blocks are kept, nested ones included.
         distinct_blocks, distinct_layouts: Different ones of them.
         unsegmented: Pages whose blocks are cut whenever they are asked for, until
             :meth:`Archive.pack` keeps them: not counted before.
-        raw_bytes: Of all bodies, as received.
-        kept_bytes: Of the bodies that segments hold, before compression: equal ones once each.
-        stored_bytes: That the archive takes, index and metadata included.
-        hosts: By host name.
     """
 
     urls: int
     versions: int
-    visits: int
+    visits: int  # requests noted, those that found a new version included
     blocks: int
     distinct_blocks: int
     layouts: int
     distinct_layouts: int
     unsegmented: int
-    raw_bytes: int
-    kept_bytes: int
-    stored_bytes: int
-    hosts: dict[str, HostStats]
+    raw_bytes: int  # of all bodies, as received
+    kept_bytes: int  # of the bodies that segments hold, before compression: equal ones once each
+    stored_bytes: int  # that the archive takes, index and metadata included
+    hosts: dict[str, HostStats]  # by host name
 
     @property
     def ratio(self) -> float:

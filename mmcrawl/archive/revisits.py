@@ -59,17 +59,15 @@ class RevisitRules:
     """Bounds of the time between two visits, in seconds.
 
     Attributes:
-        default: After a first visit.
         shortest, longest: Never sooner or later than this.
-        growth: How many times the longest interval so far the next may be.
         kinds: Of the blocks whose changes count, and `MAIN_TEXT`; None if any other byte does. See
             :mod:`mmcrawl.archive.comparing.change_kinds`.
     """
 
-    default: float = DAY
+    default: float = DAY  # after a first visit
     shortest: float = 3_600.0
     longest: float = 30 * DAY
-    growth: float = 2.0
+    growth: float = 2.0  # how many times the longest interval so far the next may be
     kinds: frozenset[str] | None = COUNTED
 
 

@@ -62,11 +62,10 @@ class Answers:
     Attributes:
         of: For each visit what it came to when it is durable, or why it never will be; None for
             what the store failed at, which may be tried again.
-        failure: Why the store failed; None if it did not.
     """
 
     of: list[Stored | RefusedError | None]
-    failure: StoreError | None = None
+    failure: StoreError | None = None  # why the store failed; None if it did not
 
 
 class GroupStore(Protocol):

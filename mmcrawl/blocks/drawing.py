@@ -72,17 +72,11 @@ _DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """An element around nodes that stand side by side.
+    """An element around nodes that stand side by side."""
 
-    Attributes:
-        after: Index of the first node behind them.
-        tag: ``span`` or ``div``.
-        attributes: As they are written in the start tag; trusted.
-    """
-
-    after: int
-    tag: str
-    attributes: str
+    after: int  # index of the first node behind them
+    tag: str  # `span` or `div`
+    attributes: str  # as they are written in the start tag; trusted
 
 
 def shown_nodes(tree: PageTree) -> list[bool]:
@@ -283,16 +277,13 @@ class _Marks:
     """Where the blocks of a page are marked in its copy.
 
     Attributes:
-        page: The page with its blocks.
-        elements: The elements that stand for blocks.
         wrappers: What is put around nodes where no element stands for the block.
-        placed: The blocks that have a place in the copy.
     """
 
-    page: Partition
-    elements: dict[int, _Mark] = field(default_factory=dict)
+    page: Partition  # the page with its blocks
+    elements: dict[int, _Mark] = field(default_factory=dict)  # the elements that stand for blocks
     wrappers: dict[int, list[Wrapper]] = field(default_factory=dict)
-    placed: set[Block] = field(default_factory=set)
+    placed: set[Block] = field(default_factory=set)  # the blocks that have a place in the copy
 
     def __post_init__(self) -> None:
         shown = shown_nodes(self.page.tree)

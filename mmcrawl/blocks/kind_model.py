@@ -61,13 +61,11 @@ class Networks:
     """Several networks: a hidden layer of rectified linear units each, and a softmax.
 
     Attributes:
-        hidden: Features by units, the units of one network behind those of the one before.
-        hidden_bias: Of each unit.
         out, out_bias: Networks by units by outputs, and networks by outputs.
     """
 
-    hidden: Floats
-    hidden_bias: Floats
+    hidden: Floats  # features by units, the units of one network behind those of the one before
+    hidden_bias: Floats  # of each unit
     out: Floats
     out_bias: Floats
 

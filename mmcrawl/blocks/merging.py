@@ -14,13 +14,9 @@ from mmcrawl.blocks.partition import Block, Partition
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
-    """Blocks that belong to one text.
+    """Blocks that belong to one text."""
 
-    Attributes:
-        blocks: In order; the first is the title block, if the text has one.
-    """
-
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...]  # in order; the first is the title block, if the text has one
 
     @property
     def title(self) -> str:
@@ -36,17 +32,11 @@ class Content:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPage:
-    """The rest of a page without its noise.
+    """The rest of a page without its noise."""
 
-    Attributes:
-        contents: The merged blocks, in order.
-        related_links: Blocks with links to pages on the page's topic.
-        navigation: Blocks with links through the site.
-    """
-
-    contents: tuple[Content, ...]
-    related_links: tuple[Block, ...]
-    navigation: tuple[Block, ...]
+    contents: tuple[Content, ...]  # the merged blocks, in order
+    related_links: tuple[Block, ...]  # blocks with links to pages on the page's topic
+    navigation: tuple[Block, ...]  # blocks with links through the site
 
     @property
     def topic_blocks(self) -> Iterator[Block]:

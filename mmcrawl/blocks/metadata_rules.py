@@ -23,17 +23,11 @@ _EXAMPLE = '{"author": "meta author", "published": "css time::attr(datetime)"}'
 
 @dataclass(frozen=True)
 class ReceivedText:
-    """The input of rules.
+    """The input of rules."""
 
-    Attributes:
-        url: Of the page, "" if it has none.
-        headers: Names and values as received; names may repeat.
-        html: The page, decoded.
-    """
-
-    url: str
-    headers: Sequence[tuple[str, str]]
-    html: str
+    url: str  # of the page, "" if it has none
+    headers: Sequence[tuple[str, str]]  # names and values as received; names may repeat
+    html: str  # the page, decoded
 
 
 class MetadataRules:

@@ -45,16 +45,14 @@ class Block:
 
     Attributes:
         start, end: Byte range of the page as received.
-        level: 1 for a block of the page, n + 1 for a block inside one of level n.
-        node: The element it was cut from, an index into the page's tree.
         children: The blocks of the next level that lie inside it.
     """
 
     page: Partition = field(repr=False)
     start: int
     end: int
-    level: int
-    node: int = field(repr=False)
+    level: int  # 1 for a block of the page, n + 1 for a block inside one of level n
+    node: int = field(repr=False)  # the element it was cut from, an index into the page's tree
     children: tuple[Block, ...] = field(default=(), repr=False)
 
     @property

@@ -25,21 +25,13 @@ _KEPT_LINES, _LONG_LINE = 1_024, 1_000
 
 
 class Word(NamedTuple):
-    """A word of a text.
+    """A word of a text."""
 
-    Attributes:
-        key: What it has in common with its other forms.
-        text: As written.
-        adjoins: Whether nothing stands between it and the word before.
-        is_stop: Whether it is a stop word.
-        tells: Whether it says something: see :func:`extract`.
-    """
-
-    key: str
-    text: str
-    adjoins: bool
-    is_stop: bool
-    tells: bool
+    key: str  # what it has in common with its other forms
+    text: str  # as written
+    adjoins: bool  # whether nothing stands between it and the word before
+    is_stop: bool  # whether it is a stop word
+    tells: bool  # whether it says something: see `extract`
 
 
 def words_of(text: str) -> Sequence[Word]:

@@ -50,14 +50,13 @@ class TopicRules:
             here.
         delta: Words from which on words are extracted by their frequency; below, the text is
             trimmed.
-        epsilon: Occurrences that an extracted word must exceed.
         distinct: Whether the first `theta` different words are meant. As printed, algorithms 2 and
             3 look at the first `theta` words, repeated ones among them.
     """
 
     theta: int = 15
     delta: int = 30
-    epsilon: int = 1
+    epsilon: int = 1  # occurrences that an extracted word must exceed
     distinct: bool = False
 
     @classmethod

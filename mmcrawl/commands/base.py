@@ -280,7 +280,6 @@ class MmcrawlCommand(_Base):
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         subcommands: What it can be told to do; a command that does one thing, and takes no words,
             has `options` instead.
-        unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
     """
@@ -295,7 +294,7 @@ class MmcrawlCommand(_Base):
     model: ClassVar[type[BaseModel]] = FocusedParams
     subcommands: ClassVar[Sequence[Subcommand]]
     options: ClassVar[Sequence[Option]]
-    unknown_hint: ClassVar[str] = ""
+    unknown_hint: ClassVar[str] = ""  # what is said besides of an option that is none
     interrupted: ClassVar[str] = "stopped"
     working: ClassVar[str] = "working"
 

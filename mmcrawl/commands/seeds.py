@@ -200,12 +200,7 @@ _FORBIDDEN = "forbidden by robots.txt"
 
 
 class SeedCheckSpider(Spider):
-    """Checks seeds; what it learns is in `checked`, by the seed.
-
-    Attributes:
-        seeds: addresses, each once.
-        checked: what is known of each, filled while it runs.
-    """
+    """Checks seeds; what it learns is in `checked`, by the seed."""
 
     name = "seed-check"
     custom_settings = {  # noqa: RUF012 - as Scrapy has it
@@ -215,8 +210,8 @@ class SeedCheckSpider(Spider):
         "RETRY_TIMES": 1,
         "METAREFRESH_ENABLED": False,
     }
-    seeds: Sequence[str]
-    checked: dict[str, CheckedSeed]
+    seeds: Sequence[str]  # addresses, each once
+    checked: dict[str, CheckedSeed]  # what is known of each, filled while it runs
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

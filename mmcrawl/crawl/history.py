@@ -144,11 +144,7 @@ def recall(
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
-    """Restore the counts of words.
-
-    Raises:
-        StoreError: what the store has of them is damaged.
-    """
+    """Restore the counts of words; raises StoreError if what the store has of them is damaged."""
     try:
         if state := store.memory(job.number).get("similarity"):
             similarity.restore(state)

@@ -138,7 +138,6 @@ class Totals:
     """Where a crawl stands.
 
     Attributes:
-        held: links that may not be fetched for now, e.g. until they match a pattern.
         refused: links that were not followed, by reason.
     """
 
@@ -147,7 +146,7 @@ class Totals:
     media: Mapping[str, int] = field(default_factory=dict)  # distinct resources by kind
     harvest_rate: float = 0.0  # share of relevant pages among the last 500, in [0, 1]
     waiting: int = 0  # links that may be fetched
-    held: int = 0
+    held: int = 0  # links that may not be fetched for now, e.g. until they match a pattern
     patterns: int = 0  # learnt patterns
     errors: int = 0  # links that could not be fetched
     refused: Mapping[str, int] = field(default_factory=dict)

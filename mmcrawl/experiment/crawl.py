@@ -26,18 +26,12 @@ from mmcrawl.store.sqlite_files import connected, require_tables
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A fetched page.
+    """A fetched page."""
 
-    Attributes:
-        id: the link that led to it.
-        relevant: what the crawl thought of it in the end.
-        digest: tells pages of the same bytes; 0 if it was not taken.
-    """
-
-    id: int
+    id: int  # the link that led to it
     url: str
-    relevant: bool
-    digest: int
+    relevant: bool  # what the crawl thought of it in the end
+    digest: int  # tells pages of the same bytes; 0 if it was not taken
     layer: int
 
 

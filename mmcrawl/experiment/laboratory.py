@@ -36,14 +36,12 @@ class Row:
     """One crawl as it is shown.
 
     Attributes:
-        most: pages it may fetch at most, 0 if that is not known.
-        state: `waits`, `runs`, `done` or `kept`.
         pages, relevant: what it has so far; relevant is None before the truth is known.
     """
 
     name: str
-    most: int = 0
-    state: str = "waits"
+    most: int = 0  # pages it may fetch at most, 0 if that is not known
+    state: str = "waits"  # `waits`, `runs`, `done` or `kept`
     pages: int = 0
     relevant: int | None = 0
     seen: deque[tuple[float, int]] = field(default_factory=deque)
@@ -168,18 +166,12 @@ _PLAN = "experiment.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of an experiment.
+    """The results of an experiment."""
 
-    Attributes:
-        results: see `mmcrawl.experiment.results`.
-        times: the same for what a clock measured.
-        runs: the runs of each algorithm, by label, the best first.
-    """
-
-    results: dict[str, Any]
-    times: dict[str, Any]
+    results: dict[str, Any]  # see `mmcrawl.experiment.results`
+    times: dict[str, Any]  # the same for what a clock measured
     truth: Truth
-    runs: dict[str, list[Series]]
+    runs: dict[str, list[Series]]  # the runs of each algorithm, by label, the best first
 
 
 @dataclass

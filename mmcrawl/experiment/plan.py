@@ -46,13 +46,9 @@ class ExperimentError(MmcrawlError):
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """One line of the comparison: an algorithm with its parameters.
+    """One line of the comparison: an algorithm with its parameters."""
 
-    Attributes:
-        label: what it is called in the report: the name, and the parameters if there are any.
-    """
-
-    label: str
+    label: str  # what it is called in the report: the name, and the parameters if there are any
     name: str
     parameters: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,13 +63,12 @@ class Plan:
     """An experiment.
 
     Attributes:
-        web: the stored web, as for `mmcrawl.replay.open_web`.
         arguments: spider arguments shared by all runs (topic, seeds, media, limits); none is empty.
         budget: most pages a run may fetch, 0 for all; a share of the reachable pages if below 1.
         runs: runs of each algorithm; 0 for `RANDOM_RUNS` where chance has a part in it, else 1.
     """
 
-    web: str
+    web: str  # the stored web, as for `mmcrawl.replay.open_web`
     arguments: Mapping[str, str]
     algorithms: tuple[Algorithm, ...]
     budget: float = 0

@@ -54,12 +54,11 @@ class Comparison:
 
     Attributes:
         algorithms: for each label that both have, its measures by name; pages/s among them.
-        other_inputs: what besides the algorithms was not the same, e.g. `web`.
     """
 
     algorithms: dict[str, dict[str, Change]]
     missing: tuple[list[str], list[str]]
-    other_inputs: list[str]
+    other_inputs: list[str]  # what besides the algorithms was not the same, e.g. `web`
 
 
 def compare(first: Path, second: Path) -> Comparison:

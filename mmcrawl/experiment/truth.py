@@ -50,17 +50,11 @@ _FAR = np.iinfo(np.int64).max // 2
 
 @dataclass(frozen=True)
 class LinkGraph:
-    """Pages 0 … n−1 and the links between them, in compressed rows.
+    """Pages 0 … n−1 and the links between them, in compressed rows."""
 
-    Attributes:
-        starts: shape (n + 1,); the links of page p are `targets[starts[p]:starts[p + 1]]`.
-        targets: shape (links,), page numbers.
-        seeds: pages where a crawl begins.
-    """
-
-    starts: _Ints
-    targets: _Ints
-    seeds: tuple[int, ...]
+    starts: _Ints  # shape (n + 1,); the links of page p are `targets[starts[p]:starts[p + 1]]`
+    targets: _Ints  # shape (links,), page numbers
+    seeds: tuple[int, ...]  # pages where a crawl begins
 
     @classmethod
     def of(cls, outlinks: Sequence[Sequence[int]], seeds: Sequence[int]) -> "LinkGraph":
@@ -161,22 +155,20 @@ class Truth:
 
     Attributes:
         kinds: for each page, what it is a copy of: the number of the first page like it.
-        relevant: the relevant kinds.
         media: the media of each relevant kind, as keys that addresses of one file share.
         hosts: for each host how many links lead there, and why none to a page, "" if one does.
-        trapped: how often a link was left alone by a bound against traps.
     """
 
     urls: tuple[str, ...]
     layers: tuple[int, ...]
     kinds: tuple[int, ...]
-    relevant: frozenset[int]
+    relevant: frozenset[int]  # the relevant kinds
     media: dict[int, frozenset[str]]
     rejected: list[str]
     hosts: dict[str, tuple[int, str]]
     graph: LinkGraph
     errors: dict[str, int]
-    trapped: int
+    trapped: int  # how often a link was left alone by a bound against traps
     _by_digest: dict[int, int] = field(repr=False)
     _by_url: dict[str, int] = field(repr=False)
 
@@ -315,28 +307,23 @@ class Series:
     """One run. Lists have one entry a page, in the order of fetching.
 
     Attributes:
-        reason: why it ended: `finished` or `max_pages`.
-        unknown: pages that the truth does not know.
-        relevant: the truth calls it relevant, and it is no copy of a page fetched before.
         media: how many media it has, if the truth calls it relevant, that no page before had.
         pattern: of the URL patterns the run had learnt in the end, the most general that matches
             the address; "" for none.
-        seconds: when the page was recorded, since the crawl began.
-        cpu_seconds: processor time used until then.
     """
 
     algorithm: str
     repeat: int
-    reason: str
+    reason: str  # why it ended: `finished` or `max_pages`
     errors: dict[str, int]
-    unknown: int
+    unknown: int  # pages that the truth does not know
     url: list[str]
-    relevant: list[bool]
+    relevant: list[bool]  # the truth calls it relevant, and it is no copy of a page fetched before
     media: list[int]
     layer: list[int]
     pattern: list[str]
-    seconds: list[float]
-    cpu_seconds: list[float]
+    seconds: list[float]  # when the page was recorded, since the crawl began
+    cpu_seconds: list[float]  # processor time used until then
 
     def __len__(self) -> int:
         return len(self.url)

@@ -121,7 +121,6 @@ class LinkRecord:
     """One row of the link database (InterLink; paper 2009, table 5-4), derived fields included.
 
     Attributes:
-        words_score: the algorithm's score of the link's own words when it was found, in [0, 1].
         score, structure_score: as they were when it was fetched; of a waiting link, as they are.
         path_score, total_path_score: relevant pages, and pages, reached through this one, itself
             included.
@@ -146,7 +145,7 @@ class LinkRecord:
     relevant: bool
     score: float
     priority: int  # comes before the score where a link waits
-    words_score: float
+    words_score: float  # the algorithm's score of the link's own words when it was found, in [0, 1]
     structure_score: float
     links_on_page: int
     logical_layer: int

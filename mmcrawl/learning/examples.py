@@ -34,12 +34,11 @@ class Example:
     """A page that is named as an example.
 
     Attributes:
-        name: Its address in the archive, or the path of its file.
         site: Host or folder it is of: pages of one site are alike, so that what was learnt is
             tried on other sites.
     """
 
-    name: str
+    name: str  # its address in the archive, or the path of its file
     site: str
     page: Page = field(repr=False)
 
@@ -222,13 +221,12 @@ class TellingWord:
     """A word or phrase that tells good pages from bad ones.
 
     Attributes:
-        word: As it is written most often.
         good, bad: On how many of the good and of the bad pages it stands.
         score: By which words are ordered: the weightiest stand on many good pages, and seldom on
             bad ones.
     """
 
-    word: str
+    word: str  # as it is written most often
     good: int
     bad: int
     score: float

@@ -290,24 +290,20 @@ class Lesson:
     Attributes:
         precision, recall: At a probability of 0.5, on pages left out in training.
         average_precision: Likewise, over all thresholds.
-        by_site: Whether whole sites were left out, rather than pages.
-        folds: How often that was done.
-        taken_as_bad: Whether the bad pages are unlabelled ones.
-        words: That stand on good pages rather than on bad ones.
     """
 
     model: PageModel
     precision: Rate
     recall: Rate
     average_precision: float
-    by_site: bool
-    folds: int
+    by_site: bool  # whether whole sites were left out, rather than pages
+    folds: int  # how often that was done
     good: int
     bad: int
     good_sites: int
     bad_sites: int
-    taken_as_bad: bool
-    words: Sequence[TellingWord]
+    taken_as_bad: bool  # whether the bad pages are unlabelled ones
+    words: Sequence[TellingWord]  # that stand on good pages rather than on bad ones
     against: Sequence[TellingWord]
     cautions: tuple[Caution, ...] = ()
 

@@ -27,13 +27,9 @@ _BLOCK = 8 << 20
 
 
 class MediaFiles(ABC):
-    """Files by the SHA-256 of their bytes, 64 hexadecimal digits.
+    """Files by the SHA-256 of their bytes, 64 hexadecimal digits."""
 
-    Attributes:
-        name: Of the store, in messages.
-    """
-
-    name: str
+    name: str  # of the store, in messages
 
     @abstractmethod
     def has(self, digest: str, size: int) -> bool:
@@ -45,11 +41,7 @@ class MediaFiles(ABC):
 
     @abstractmethod
     def open(self, digest: str) -> BinaryIO:
-        """Open a file to read it.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """Open a file to read it; raises StoreError if there is none."""
 
 
 class FolderFiles(MediaFiles):
@@ -181,24 +173,19 @@ class Begun:
     """The state of a partial file.
 
     Attributes:
-        url: of the record it belongs to.
-        size: bytes and `digest` at the checkpoint; those of all when it is `complete`.
-        complete: whether all bytes have come, and were found good.
-        length: bytes it has in all, None if the server did not say.
         etag, last_modified, content_type: as the server sent them; the last one as it was judged,
             once it was.
-        final_url: where redirects led to, "" if nowhere else.
     """
 
-    url: str
-    size: int = 0
+    url: str  # of the record it belongs to
+    size: int = 0  # bytes and `digest` at the checkpoint; those of all when it is `complete`
     digest: str = ""
-    complete: bool = False
-    length: int | None = None
+    complete: bool = False  # whether all bytes have come, and were found good
+    length: int | None = None  # bytes it has in all, None if the server did not say
     etag: str = ""
     last_modified: str = ""
     content_type: str = ""
-    final_url: str = ""
+    final_url: str = ""  # where redirects led to, "" if nowhere else
 
     @property
     def validator(self) -> str:

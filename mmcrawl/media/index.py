@@ -50,40 +50,30 @@ class MediaFile:
     """One address of a collection.
 
     Attributes:
-        url: absolute, as the page, or the file that needs it, names it.
         kind: One of the kinds of media, as the crawl took it for; ``part`` for what
             another file needs.
-        state: what has come of it.
-        digest: SHA-256 of its bytes, 64 hexadecimal digits; "" while they are not held.
-        size: bytes it has; of one that is not held, those announced, 0 where none were.
-        content_type: MIME type, decided by its first bytes and by what the server said.
-        final_url: where redirects led to; "" where there were none.
-        parent: address of the file that names it; "" where a page does.
-        page: address of a page it stands on, or the file that needs it; "" if none is known.
         title: of the page that came in its place and plays it; "" where the file itself came.
         reason: why it is not held, or why it waits once more; a sentence without a full stop.
-        owner: the process that has taken it; "" for none.
-        lease_until: Unix time at which others may take it from its owner.
     """
 
-    url: str
+    url: str  # absolute, as the page, or the file that needs it, names it
     kind: str
-    state: State = State.WAITING
-    digest: str = ""
-    size: int = 0
-    content_type: str = ""
+    state: State = State.WAITING  # what has come of it
+    digest: str = ""  # SHA-256 of its bytes, 64 hexadecimal digits; "" while they are not held
+    size: int = 0  # bytes it has; of one that is not held, those announced, 0 where none were
+    content_type: str = ""  # MIME type, decided by its first bytes and by what the server said
     etag: str = ""
     last_modified: str = ""
-    final_url: str = ""
-    parent: str = ""
-    page: str = ""
+    final_url: str = ""  # where redirects led to; "" where there were none
+    parent: str = ""  # address of the file that names it; "" where a page does
+    page: str = ""  # address of a page it stands on, or the file that needs it; "" if none is known
     title: str = ""
     tries: int = 0
     reason: str = ""
     added_at: float = 0.0
     changed_at: float = 0.0
-    owner: str = ""
-    lease_until: float = 0.0
+    owner: str = ""  # the process that has taken it; "" for none
+    lease_until: float = 0.0  # Unix time at which others may take it from its owner
 
 
 _FIELDS = tuple(one.name for one in fields(MediaFile) if one.name != "url")

@@ -58,15 +58,13 @@ class Budget:
     """A budget of bytes: allowed, kept, and in progress. Thread-safe.
 
     Attributes:
-        per_file: most of one file, 0 for any.
         most: most of each kind, and of ``all``; what is not named has no bound.
-        disk_left: bytes of the disk that are to stay free.
         used: of each kind: those held, and those promised to files in progress.
     """
 
-    per_file: int = 0
+    per_file: int = 0  # most of one file, 0 for any
     most: Mapping[str, int] = field(default_factory=dict)
-    disk_left: int = 0
+    disk_left: int = 0  # bytes of the disk that are to stay free
     used: dict[str, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 

@@ -50,7 +50,6 @@ class SwfFacts:
 
     Attributes:
         seconds: How long the main time line plays; 0 where it stands still or no rate is given.
-        addresses: The files it names, as written, each once.
     """
 
     seconds: float = 0.0
@@ -58,7 +57,7 @@ class SwfFacts:
     creator: str = ""
     language: str = ""
     date: str = ""
-    addresses: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()  # the files it names, as written, each once
 
 
 def read_swf(file: BinaryIO) -> SwfFacts:

@@ -121,17 +121,11 @@ _METING = {
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A medium, as a script or an attribute describes it.
+    """A medium, as a script or an attribute describes it."""
 
-    Attributes:
-        addresses: As written, at least one.
-        title: What it is called there, "" if nothing says.
-        kind: What it is where its address does not tell.
-    """
-
-    addresses: tuple[str, ...]
-    title: str = ""
-    kind: str | None = None
+    addresses: tuple[str, ...]  # as written, at least one
+    title: str = ""  # what it is called there, "" if nothing says
+    kind: str | None = None  # what it is where its address does not tell
 
 
 @dataclass(slots=True)

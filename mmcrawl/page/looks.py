@@ -14,13 +14,11 @@ class Look(NamedTuple):
     """The look of a text.
 
     Attributes:
-        size: In CSS pixels.
-        colour: As declared, lower case; "" when nothing declares one.
         background: Of the text's cell or block, likewise.
     """
 
-    size: float = 16.0
-    colour: str = ""
+    size: float = 16.0  # in CSS pixels
+    colour: str = ""  # as declared, lower case; "" when nothing declares one
     background: str = ""
 
 
@@ -30,13 +28,12 @@ class Declarations(NamedTuple):
     Attributes:
         size: (Factor on the size around, CSS pixels); what counts is the one that is not 0.
         colour, background: Lower case; "" is that of the text around.
-        weight: Of the type, as declared.
     """
 
     size: tuple[float, float] | None = None
     colour: str | None = None
     background: str | None = None
-    weight: str | None = None
+    weight: str | None = None  # of the type, as declared
 
     def overridden_by(self, later: Declarations) -> Declarations:
         """Return the result of these declarations followed by others."""

@@ -93,15 +93,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkGroup:
-    """A run of links in one table, list, section or division (主题团).
+    """A run of links in one table, list, section or division (主题团)."""
 
-    Attributes:
-        title: The text that names the run (主题团标题), "" when none does.
-        size: How many of the page's links are in the run.
-    """
-
-    title: str
-    size: int
+    title: str  # the text that names the run (主题团标题), "" when none does
+    size: int  # how many of the page's links are in the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,23 +131,14 @@ class MediaResource:
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """The link whose response turned out to be a medium.
+    """The link whose response turned out to be a medium."""
 
-    Attributes:
-        anchor: of the link, "" for none.
-        urls: the addresses that led to it, the one on the linking page first.
-        url: of the linking page, "" for none: a seed, or what only a list names.
-        title: its title.
-        score: its topic score, in [0, 1); of a seed, what its having been named is worth.
-        is_elsewhere: another process keeps what was found on that page.
-    """
-
-    anchor: str = ""
-    urls: tuple[str, ...] = ()
-    url: str = ""
+    anchor: str = ""  # of the link, "" for none
+    urls: tuple[str, ...] = ()  # the addresses that led to it, the one on the linking page first
+    url: str = ""  # of the linking page, "" for none: a seed, or what only a list names
     title: str = ""
-    score: float = 0.0
-    is_elsewhere: bool = False
+    score: float = 0.0  # its topic score, in [0, 1); of a seed, what its having been named is worth
+    is_elsewhere: bool = False  # another process keeps what was found on that page
 
 
 @dataclass(frozen=True, slots=True)

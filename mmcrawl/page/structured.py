@@ -61,15 +61,12 @@ class Thing:
     """A thing that a page describes.
 
     Attributes:
-        types: Names in lower case, without vocabulary: ``videoobject``.
-        source: ``json-ld``, ``microdata`` or ``rdfa``.
-        node: Its element, that of its script in JSON-LD.
         properties: Values by name in lower case, in their order; a thing in a thing is a `Thing`.
     """
 
-    types: frozenset[str]
-    source: str
-    node: int
+    types: frozenset[str]  # names in lower case, without vocabulary: `videoobject`
+    source: str  # `json-ld`, `microdata` or `rdfa`
+    node: int  # its element, that of its script in JSON-LD
     properties: dict[str, list[str | Thing]] = field(default_factory=lambda: defaultdict(list))
 
     def values(self, *names: str) -> Iterator[str | Thing]:
@@ -92,17 +89,11 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """An element that an attribute names the meaning of.
+    """An element that an attribute names the meaning of."""
 
-    Attributes:
-        node: Index into the tree.
-        name: The value of the attribute, lower case.
-        text: What it says: its ``content`` or ``datetime``, else its text.
-    """
-
-    node: int
-    name: str
-    text: str
+    node: int  # index into the tree
+    name: str  # the value of the attribute, lower case
+    text: str  # what it says: its `content` or `datetime`, else its text
 
 
 class Declared:

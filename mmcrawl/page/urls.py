@@ -59,21 +59,13 @@ _NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz", "iso2022_kr")
 
 
 class Target(NamedTuple):
-    """The target of a reference.
+    """The target of a reference."""
 
-    Attributes:
-        url: Absolute, without fragment, as browsers write it (`absolute_url`).
-        host: In lower case, without port.
-        media: The kind of media file the path names, or None.
-        hosted: The kind of the item on a media host that the URL names, or None.
-        is_page: Whether it may be fetched as a page.
-    """
-
-    url: str
-    host: str
-    media: str | None
-    hosted: str | None
-    is_page: bool
+    url: str  # absolute, without fragment, as browsers write it (`absolute_url`)
+    host: str  # in lower case, without port
+    media: str | None  # the kind of media file the path names, or None
+    hosted: str | None  # the kind of the item on a media host that the URL names, or None
+    is_page: bool  # whether it may be fetched as a page
 
 
 def physical_layer(url: str) -> int:

@@ -57,18 +57,15 @@ class ArchiveGraph:
 
     Attributes:
         block_page, block_number, block_chars: Of each block, as in BlockRecord, in any order.
-        block_kind: Of each block, an index into :data:`KIND_NAMES`.
-        link_block: Of each link to a page that is stored: its block, an index into the blocks.
-        link_target: Of each such link: the id of the page.
     """
 
     pages: int
     block_page: Ids
     block_number: Ids
     block_chars: Ids
-    block_kind: NDArray[np.int8]
-    link_block: Ids
-    link_target: Ids
+    block_kind: NDArray[np.int8]  # of each block, an index into `KIND_NAMES`
+    link_block: Ids  # of each link to a page that is stored: its block, an index into the blocks
+    link_target: Ids  # of each such link: the id of the page
 
     @property
     def blocks(self) -> int:

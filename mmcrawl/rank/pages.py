@@ -46,22 +46,18 @@ class Ranked:
     """Pages, blocks or media, and their ranks.
 
     Attributes:
-        of: ``pages``, ``blocks`` or ``media``.
-        scores: They sum to 1.
-        columns: Of the rows behind :data:`RANK_COLUMNS`, with their types in Parquet.
         facts: From the index of a score to the values of these columns.
-        reading: Tells which URLs are no pages, and which are damaged.
         pages: Ranks of pages as they are kept; None for blocks and media, whose are not.
     """
 
-    of: str
+    of: str  # `pages`, `blocks` or `media`
     method: str
-    scores: Numbers
-    columns: Mapping[str, str]
+    scores: Numbers  # they sum to 1
+    columns: Mapping[str, str]  # of the rows behind `RANK_COLUMNS`, with their types in Parquet
     facts: Callable[[int], tuple[Any, ...]]
     ranking: Ranking
     graph: ArchiveGraph
-    reading: Reading
+    reading: Reading  # tells which URLs are no pages, and which are damaged
     pages: RankedPages | None = None
 
     def rows(self, top: int | None = None) -> Iterator[dict[str, Any]]:

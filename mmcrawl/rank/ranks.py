@@ -38,11 +38,10 @@ class Ranking:
     """Ranks that sum to 1, one for each node; empty for an empty graph.
 
     Attributes:
-        scores: Of each node, not negative.
         change: Sum of the changes in the last one.
     """
 
-    scores: Numbers
+    scores: Numbers  # of each node, not negative
     steps: int
     change: float
     settled: bool
@@ -238,16 +237,14 @@ class Method:
     """A rank of pages.
 
     Attributes:
-        title: What a page's rank says.
         rank: From a graph, the content of its pages (None if the method needs none), and what is
             called after each step.
-        needs_topic: Whether it needs content.
     """
 
     name: str
-    title: str
+    title: str  # what a page's rank says
     rank: Callable[[ArchiveGraph, Numbers | None, Progress | None], Ranking]
-    needs_topic: bool = False
+    needs_topic: bool = False  # whether it needs content
 
 
 def _topic_pagerank(
@@ -298,11 +295,7 @@ METHODS: Mapping[str, Method] = {
 
 
 def method_named(name: str) -> Method:
-    """Return a method.
-
-    Raises:
-        RankError: there is none of that name.
-    """
+    """Return a method; raises RankError if there is none of that name."""
     if name not in METHODS:
         hint = did_you_mean(name, METHODS) or f"; there are {', '.join(METHODS)}"
         raise RankError(f"there is no method {name!r}{hint}")

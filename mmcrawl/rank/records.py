@@ -30,25 +30,17 @@ OUTSIDE = -1
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """A page: one version of a URL that a server answered with a status from 200 to 299.
+    """A page: one version of a URL that a server answered with a status from 200 to 299."""
 
-    Attributes:
-        id: From 0, without gaps, in the order of URLs.
-        url: As stored. Of several that the frontier takes for one, the one fetched last.
-        host: Lower case, "" if it has none.
-        title: White space collapsed, at most 300 characters.
-        text_chars: Characters of visible text; 0 for what is no HTML.
-    """
-
-    id: int
-    url: str
-    host: str
+    id: int  # from 0, without gaps, in the order of URLs
+    url: str  # As stored. Of several that the frontier takes for one, the one fetched last
+    host: str  # lower case, "" if it has none
     version: int
     time: float
     status: int
     language: str
-    title: str
-    text_chars: int
+    title: str  # white space collapsed, at most 300 characters
+    text_chars: int  # characters of visible text; 0 for what is no HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +54,17 @@ class BlockRecord:
             block before those inside it. :data:`OUTSIDE` for the rest of the page.
         level: 1 for a block of the page, n + 1 for one inside a block of level n, 0 for the
             rest of the page.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, "" for the rest of the page.
-        kind_score: How surely it is of its kind, in (0, 1].
-        text_chars: Characters of visible text, without those of the blocks inside it.
-        topic: What it is about, in a few words; "" where topics are not read.
     """
 
     page: int
     number: int
     level: int
-    kind: str
-    kind_score: float
-    text_chars: int
+    kind: str  # one of `KINDS`, "" for the rest of the page
+    kind_score: float  # how surely it is of its kind, in (0, 1]
+    text_chars: int  # characters of visible text, without those of the blocks inside it
     start: int
     end: int
-    topic: str
+    topic: str  # what it is about, in a few words; "" where topics are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +72,14 @@ class LinkRecord:
     """A link. A block that names a URL several times has one link to it.
 
     Attributes:
-        block: Number of the deepest block it is in, or :data:`OUTSIDE`.
         target: Id of the page it leads to, redirects followed; :data:`NOT_STORED` if the archive
             has no such page. It may be the source.
-        url: Where it leads: absolute, as a request would be made, before redirects.
     """
 
     source: int
-    block: int
+    block: int  # number of the deepest block it is in, or `OUTSIDE`
     target: int
-    url: str
+    url: str  # where it leads: absolute, as a request would be made, before redirects
     anchor: str
 
 

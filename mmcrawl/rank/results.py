@@ -201,20 +201,18 @@ class RankedPages:
     """The pages of an archive and their ranks, in parallel.
 
     Attributes:
-        at: The time whose versions were ranked, Unix seconds; None for the newest.
         archive_urls, archive_versions: How many the archive held when it was read.
-        scores: They sum to 1.
     """
 
     method: str
     computed: float
-    at: float | None
+    at: float | None  # the time whose versions were ranked, Unix seconds; None for the newest
     topic: str
     archive_urls: int
     archive_versions: int
     urls: list[str]
     versions: NDArray[np.int64]
-    scores: Numbers
+    scores: Numbers  # they sum to 1
 
 
 def save_ranks(uri: str, pages: RankedPages) -> None:
@@ -271,17 +269,12 @@ def _latest(results: Mapping[str, Document]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Pages that are alike.
-
-    Attributes:
-        exact: Whether all say the same, word for word.
-        hosts: How many sites they are on.
-    """
+    """Pages that are alike."""
 
     urls: tuple[str, ...]
     versions: tuple[int, ...]
-    exact: bool
-    hosts: int
+    exact: bool  # whether all say the same, word for word
+    hosts: int  # how many sites they are on
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,21 +282,17 @@ class FoundDuplicates:
     """Pages that say the same.
 
     Attributes:
-        near: Share of shingles from which on pages are alike; 1 if they must say the same.
         archive_urls, archive_versions: How many the archive held when it was read.
-        pages: How many with text were compared.
-        groups: Of two pages or more, the largest first.
-        unreadable: A sentence for each damaged version.
     """
 
-    near: float
+    near: float  # share of shingles from which on pages are alike; 1 if they must say the same
     computed: float
     at: float | None
     archive_urls: int
     archive_versions: int
-    pages: int
-    groups: tuple[Group, ...]
-    unreadable: tuple[str, ...] = ()
+    pages: int  # how many with text were compared
+    groups: tuple[Group, ...]  # of two pages or more, the largest first
+    unreadable: tuple[str, ...] = ()  # a sentence for each damaged version
 
 
 def save_duplicates(uri: str, found: FoundDuplicates) -> None:

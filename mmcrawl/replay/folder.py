@@ -295,13 +295,11 @@ class _Capture:
     """Where a record is, and about how much is read for it.
 
     Attributes:
-        place: Of the response, or of the revisit.
-        size: Of the block that holds the body.
         original: For a revisit: where that is.
     """
 
-    place: Place
-    size: int
+    place: Place  # of the response, or of the revisit
+    size: int  # of the block that holds the body
     original: Place | None = None
 
 

@@ -43,7 +43,6 @@ class Table:
     """A kind of documents.
 
     Attributes:
-        name: Of the table, or of the collection after its prefix.
         fields: Name and type of each field: str, int (64 bits), float, bytes, or dict for whatever
             JSON can hold. Only what is `OPTIONAL` may be None.
         orders: Fields by which documents are found and ordered quickly, besides their keys.
@@ -51,7 +50,7 @@ class Table:
             of their own.
     """
 
-    name: str
+    name: str  # of the table, or of the collection after its prefix
     fields: Mapping[str, type | UnionType]
     orders: tuple[tuple[str, ...], ...] = ()
     numbered: bool = False
@@ -72,27 +71,20 @@ class Contents:
     """The tables of a store, and its names in messages.
 
     Attributes:
-        noun: Its name in messages: ``collection``.
-        mark: Four letters that mark an SQLite file of it.
-        version: Of its tables. A store of another version is refused.
-        prefix: What the names of its collections in a database begin with.
-        tables: What documents it has.
-        missing: What to do if it does not exist, as the end of a sentence.
         instead: What to name instead if it cannot be used, as the end of a sentence.
-        damaged: What to do if a document cannot be read.
         answer: Seconds after which a server that does not answer counts as away; None for never.
         packed: Tables of compressed bytes: a server need not compress them, a file gives their room
             back when they go.
     """
 
-    noun: str
-    mark: str
-    version: int
-    prefix: str
-    tables: tuple[Table, ...]
-    missing: str
+    noun: str  # its name in messages: `collection`
+    mark: str  # four letters that mark an SQLite file of it
+    version: int  # Of its tables. A store of another version is refused
+    prefix: str  # what the names of its collections in a database begin with
+    tables: tuple[Table, ...]  # what documents it has
+    missing: str  # what to do if it does not exist, as the end of a sentence
     instead: str = "another file"
-    damaged: str = "restore it from a copy"
+    damaged: str = "restore it from a copy"  # what to do if a document cannot be read
     answer: float | None = None
     packed: frozenset[str] = frozenset()
 
@@ -116,12 +108,9 @@ class Store(Protocol):
     All methods raise StoreError where it cannot be read or written, an UnreachableError where
     that may go well later. Many documents are written in
     no order, and not as one: after a kill some may be there.
-
-    Attributes:
-        name: Its name in messages.
     """
 
-    name: str
+    name: str  # its name in messages
 
     def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
         """Return the documents under some keys; missing ones are left out."""

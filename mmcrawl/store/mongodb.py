@@ -72,19 +72,12 @@ _OPERATORS = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A connection.
+    """A connection."""
 
-    Attributes:
-        name: The URI without user, password and options.
-        client: Its connections; safe to be used by several threads.
-        database: With its write concern and read preference.
-        prefix: What the names of the collections begin with.
-    """
-
-    name: str
-    client: MongoClient[dict[str, Any]]
-    database: Database[dict[str, Any]]
-    prefix: str
+    name: str  # the URI without user, password and options
+    client: MongoClient[dict[str, Any]]  # its connections; safe to be used by several threads
+    database: Database[dict[str, Any]]  # with its write concern and read preference
+    prefix: str  # what the names of the collections begin with
 
     def documents(self, table: str) -> Documents:
         """Return a collection."""

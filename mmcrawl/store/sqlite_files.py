@@ -61,23 +61,14 @@ SHARED_CRAWL = "mmcs"
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file of ours.
+    """A kind of file of ours."""
 
-    Attributes:
-        noun: Its name in messages: ``archive``.
-        mark: Four letters in its header.
-        version: Of its tables; a file of another version is refused.
-        schema: Script that makes them.
-        instead: What to name instead if it cannot be used.
-        later: Script of tables that are made when they are first needed.
-    """
-
-    noun: str
-    mark: str
-    version: int
-    schema: str
-    instead: str = "another file"
-    later: str = ""
+    noun: str  # its name in messages: `archive`
+    mark: str  # four letters in its header
+    version: int  # of its tables; a file of another version is refused
+    schema: str  # script that makes them
+    instead: str = "another file"  # what to name instead if it cannot be used
+    later: str = ""  # script of tables that are made when they are first needed
 
     @property
     def application(self) -> int:

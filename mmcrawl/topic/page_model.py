@@ -37,8 +37,6 @@ class PageModel:
     Attributes:
         words: Of each term, its inverse document frequency among the examples, and its weight.
         numbers: Of each number of a page, its mean and spread among the examples, and its weight.
-        topics: Weights of the scores of topics that ship, by name.
-        bias: What is added to the weighted sum, by which a page that has nothing is judged.
         slope, offset: Of Platt's calibration: p = 1 / (1 + exp(-(slope · sum + offset))), fitted on
             sums of pages that the classifier had not seen.
         measured: What was found by cross-validation, as plain values; shown, not reckoned with.
@@ -48,8 +46,8 @@ class PageModel:
     name: str
     words: Mapping[str, tuple[float, float]]
     numbers: Mapping[str, tuple[float, float, float]]
-    topics: Mapping[str, float]
-    bias: float
+    topics: Mapping[str, float]  # weights of the scores of topics that ship, by name
+    bias: float  # what is added to the weighted sum, by which a page that has nothing is judged
     slope: float
     offset: float
     guide: tuple[Concept, ...] = ()

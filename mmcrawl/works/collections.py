@@ -24,30 +24,23 @@ class Member:
     """A work in a collection.
 
     Attributes:
-        work: Its id.
         tags, note: What people say of it.
-        rating: 1 to `BEST`, 0 for none.
     """
 
     work: str
     tags: tuple[str, ...] = ()
     note: str = ""
-    rating: int = 0
+    rating: int = 0  # 1 to `BEST`, 0 for none
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection.
+    """A collection."""
 
-    Attributes:
-        id: 8 hexadecimal digits.
-        members: In their order, each work once.
-    """
-
-    id: str
+    id: str  # 8 hexadecimal digits
     name: str
     note: str = ""
-    members: tuple[Member, ...] = ()
+    members: tuple[Member, ...] = ()  # in their order, each work once
     changed_at: float = 0.0
 
     @classmethod
@@ -272,19 +265,13 @@ MOST_DECIDED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A concept that somebody wants to have in a topic.
-
-    Attributes:
-        words: Words that mean the same.
-        by: Who handed it in, as they called themselves.
-        accepted: What was decided; None if nothing is.
-    """
+    """A concept that somebody wants to have in a topic."""
 
     topic: str
-    words: Concept
-    by: str
+    words: Concept  # words that mean the same
+    by: str  # who handed it in, as they called themselves
     at: float
-    accepted: bool | None = None
+    accepted: bool | None = None  # what was decided; None if nothing is
 
     @property
     def id(self) -> str:

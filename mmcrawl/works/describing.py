@@ -54,17 +54,14 @@ class WorksPage:
     Attributes:
         headline: What its text is headed by, or structured data and Open Graph call it; "" for
             none.
-        language: BCP 47, "" if nothing tells.
-        level: One of `AUDIENCES`, "" if nothing tells.
-        licences: What is said of the whole page, all scores.
     """
 
     url: str
     title: str
     headline: str = ""
-    language: str = ""
-    level: str = ""
-    licences: tuple[Licence, ...] = ()
+    language: str = ""  # BCP 47, "" if nothing tells
+    level: str = ""  # one of `AUDIENCES`, "" if nothing tells
+    licences: tuple[Licence, ...] = ()  # what is said of the whole page, all scores
     occurrences: tuple[Occurrence, ...] = ()
     facts: PageFacts = field(default_factory=PageFacts)
 

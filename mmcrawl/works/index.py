@@ -52,16 +52,11 @@ class Entry:
     """A work as lists show it.
 
     Attributes:
-        place: In the order in which works were described.
         id, title, kind, topic, level, creator, date, duration, changed_at: As of `Work`.
         language, licence: The first ones, "" for none.
-        held: ``yes`` if a file of it is kept.
-        is_film: Whether a picture can be taken of a file that is kept.
-        url: Of its best file.
-        is_hidden: Whether an editor has hidden it.
     """
 
-    place: int
+    place: int  # in the order in which works were described
     id: str
     title: str
     kind: str
@@ -73,10 +68,10 @@ class Entry:
     changed_at: float
     language: str
     licence: str
-    held: str
-    is_film: bool
-    url: str
-    is_hidden: bool
+    held: str  # `yes` if a file of it is kept
+    is_film: bool  # whether a picture can be taken of a file that is kept
+    url: str  # of its best file
+    is_hidden: bool  # whether an editor has hidden it
 
     @classmethod
     def of(cls, place: int, work: Work) -> Self:
@@ -110,17 +105,14 @@ class Asked:
     """A query for works.
 
     Attributes:
-        query: Words that title, creator or caption have to hold, all of them.
-        facets: Columns, each with the value it has.
         since, until: Unix seconds at which they changed, from the first to before the second.
-        hidden: Whether hidden ones count.
     """
 
-    query: str = ""
-    facets: tuple[tuple[str, str], ...] = ()
+    query: str = ""  # words that title, creator or caption have to hold, all of them
+    facets: tuple[tuple[str, str], ...] = ()  # columns, each with the value it has
     since: float | None = None
     until: float | None = None
-    hidden: bool = False
+    hidden: bool = False  # whether hidden ones count
 
     def clause(self) -> tuple[str, list[Any]]:
         """Return the condition of a query, and its values."""

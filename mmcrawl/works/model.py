@@ -22,17 +22,15 @@ class Evidence:
     Attributes:
         source: How it is said: ``rel-license``, ``link``, ``badge``, ``json-ld``, ``microdata``,
             ``meta``, ``text``, or ``editor``.
-        said: The address or text that says it, at most 200 characters.
         scope: ``medium`` where it stands beside the medium or in its description, ``page`` where it
             is said of the whole page.
-        block: Kind of the block it is in, "" if that is not known.
     """
 
     source: str
-    said: str
+    said: str  # the address or text that says it, at most 200 characters
     scope: str = "page"
     page: str = ""
-    block: str = ""
+    block: str = ""  # kind of the block it is in, "" if that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +41,12 @@ class Licence:
         code: As SPDX writes it: ``CC-BY-NC-SA-4.0``, ``CC0-1.0``; without a version if none is
             named; ``CC`` for Creative Commons without more; ``PDM-1.0`` for the public domain;
             ``all-rights-reserved`` where that is said.
-        url: Of its text, "" if it has none.
-        evidence: Why it is believed.
-        score: How surely it is meant for the work, in (0, 1].
     """
 
     code: str
-    url: str
-    evidence: Evidence
-    score: float = 1.0
+    url: str  # of its text, "" if it has none
+    evidence: Evidence  # why it is believed
+    score: float = 1.0  # how surely it is meant for the work, in (0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +63,18 @@ class WorkFile:
     """A file of a work: a format or mirror of it, or the player that shows it.
 
     Attributes:
-        mime: Its type, "" if it is not known.
-        size: Bytes, 0 if it is not known.
-        duration: Seconds, 0 if it is not known.
-        digest: SHA-256 of its bytes, "" while they are not held.
         state: What came of it when it was collected, as `mmcrawl.media.index.State`; "" if
             nobody tried.
-        reason: Why it is not held, "" if it is.
     """
 
     url: str
     kind: str
-    mime: str = ""
-    size: int = 0
-    duration: float = 0.0
-    digest: str = ""
+    mime: str = ""  # its type, "" if it is not known
+    size: int = 0  # bytes, 0 if it is not known
+    duration: float = 0.0  # seconds, 0 if it is not known
+    digest: str = ""  # SHA-256 of its bytes, "" while they are not held
     state: str = ""
-    reason: str = ""
+    reason: str = ""  # why it is not held, "" if it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,41 +92,27 @@ class Work:
     """A work.
 
     Attributes:
-        id: 16 hexadecimal digits; stays the same when it is described again.
-        title_source: Where that is from, see `mmcrawl.works.grouping`.
-        files: Best first: held ones, then files, then players.
-        pages: Where it was found, best first.
-        caption: What is written beside it, or describes it; "" for nothing.
-        poster: Address of a picture of it, "" for none.
-        topic: Of the crawl, "" for none.
-        level: One of `AUDIENCES`, "" where nothing tells.
-        languages: BCP 47, those of the work first; empty where nothing tells.
-        creator: Who made it, "" if nobody is named.
-        date: When it was published: ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``; "" if not said.
-        licences: Best evidence first; empty where nothing is said.
-        corrected: Names of the fields that an editor has corrected.
-        changed_at: Unix time at which anything of it changed last; 0 if it is not kept.
         tags, note, rating: What is said of it in the collection it is taken from, see
             `mmcrawl.works.collections`.
     """
 
-    id: str
+    id: str  # 16 hexadecimal digits; stays the same when it is described again
     title: str
-    title_source: str
+    title_source: str  # where that is from, see `mmcrawl.works.grouping`
     kind: str
-    files: tuple[WorkFile, ...]
-    pages: tuple[Appearance, ...] = ()
-    caption: str = ""
-    poster: str = ""
+    files: tuple[WorkFile, ...]  # best first: held ones, then files, then players
+    pages: tuple[Appearance, ...] = ()  # where it was found, best first
+    caption: str = ""  # what is written beside it, or describes it; "" for nothing
+    poster: str = ""  # address of a picture of it, "" for none
     subtitles: tuple[Subtitles, ...] = ()
-    topic: str = ""
-    level: str = ""
-    languages: tuple[str, ...] = ()
-    creator: str = ""
-    date: str = ""
-    licences: tuple[Licence, ...] = ()
-    corrected: tuple[str, ...] = ()
-    changed_at: float = 0.0
+    topic: str = ""  # of the crawl, "" for none
+    level: str = ""  # one of `AUDIENCES`, "" where nothing tells
+    languages: tuple[str, ...] = ()  # BCP 47, those of the work first; empty where nothing tells
+    creator: str = ""  # who made it, "" if nobody is named
+    date: str = ""  # when it was published: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; "" if not said
+    licences: tuple[Licence, ...] = ()  # best evidence first; empty where nothing is said
+    corrected: tuple[str, ...] = ()  # names of the fields that an editor has corrected
+    changed_at: float = 0.0  # Unix time at which anything of it changed last; 0 if it is not kept
     tags: tuple[str, ...] = ()
     note: str = ""
     rating: int = 0

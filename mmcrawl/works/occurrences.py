@@ -41,33 +41,28 @@ class Occurrence:
     """What a page says of a media address; missing values are empty.
 
     Attributes:
-        key: What the addresses of the file have in common.
-        medium: Number of the medium on its page that it is an address of.
         player: Number of the player on its page that has the file among its sources, 0 for none.
         titles: Texts that may be its title, each with its source, see `titles`.
         described: What structured data say: name, description and so on.
-        caption: Of its figure, or the description in structured data.
-        beside: The sentences in the element that is about it alone.
         mime, size, duration: As declared.
-        block: Kind of the block it is in.
         language, creator, date: Of its description.
     """
 
-    key: str
+    key: str  # what the addresses of the file have in common
     url: str
     kind: str
     tag: str
-    medium: int = 0
+    medium: int = 0  # number of the medium on its page that it is an address of
     player: int = 0
     titles: list[tuple[str, str]] = field(default_factory=list)
-    caption: str = ""
-    beside: str = ""
+    caption: str = ""  # of its figure, or the description in structured data
+    beside: str = ""  # the sentences in the element that is about it alone
     mime: str = ""
     size: int = 0
     duration: float = 0.0
     poster: str = ""
     subtitles: tuple[Subtitles, ...] = ()
-    block: str = ""
+    block: str = ""  # kind of the block it is in
     language: str = ""
     creator: str = ""
     date: str = ""

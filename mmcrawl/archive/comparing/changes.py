@@ -165,22 +165,18 @@ class Difference:
 
     Attributes:
         old, new: The versions.
-        blocks: What became of each block that has none inside it.
-        layout_changed: Whether the bytes between the blocks differ.
         layout_words: The title and the text between the blocks, word by word; empty if it is the
             same.
-        same_text: Whether both show the same runs of text, in whatever order.
-        same_targets: Whether both have the same addresses of links, pictures and media.
         headlines: What became of those of a front page; None of other pages, and of the same.
     """
 
     old: Version
     new: Version
-    blocks: tuple[BlockChange, ...]
-    layout_changed: bool
+    blocks: tuple[BlockChange, ...]  # what became of each block that has none inside it
+    layout_changed: bool  # whether the bytes between the blocks differ
     layout_words: tuple[WordChange, ...] = ()
-    same_text: bool = False
-    same_targets: bool = True
+    same_text: bool = False  # whether both show the same runs of text, in whatever order
+    same_targets: bool = True  # whether both have the same addresses of links, pictures and media
     headlines: Headlines | None = None
 
     @property

@@ -40,14 +40,12 @@ class ComparedPage:
     """One of two pages.
 
     Attributes:
-        page: As archived.
-        blocks: Those that are compared, none inside another.
         identities: Of each block: equal where their bytes are, or their characters, if the pages
             are in different encodings.
     """
 
-    page: ArchivedPage
-    blocks: list[StoredBlock]
+    page: ArchivedPage  # as archived
+    blocks: list[StoredBlock]  # those that are compared, none inside another
     identities: list[str]
 
     def __len__(self) -> int:

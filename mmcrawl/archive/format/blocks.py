@@ -34,15 +34,12 @@ class Outline(NamedTuple):
     Attributes:
         marks: The first bytes of their digests, in order: with the size, hardly ever the same for
             blocks that differ.
-        sizes: In bytes.
-        levels: As :attr:`StoredBlock.level`.
-        layout: Digest of the layout.
     """
 
     marks: list[bytes]
-    sizes: list[int]
-    levels: bytes
-    layout: bytes
+    sizes: list[int]  # in bytes
+    levels: bytes  # as `level`
+    layout: bytes  # digest of the layout
 
     @property
     def leaves(self) -> list[int]:
@@ -57,22 +54,16 @@ class BlockColumns(NamedTuple):
     Attributes:
         gaps, sizes: Where each begins behind the end of the one before in the same block, or behind
             the begin of the block that it is the first in; and its bytes.
-        levels: A byte each.
-        kinds: A line each.
-        paths: What differs from the one before: steps in common, then the rest; a line each.
-        topics: Of the topics what is not in the block as it is; a line each.
-        words: Of each topic how many pieces it has, and the place of each, see `_Words.place`.
-        marks: :data:`MARK` bytes of each digest, then those of the layout's.
     """
 
     gaps: bytes
     sizes: bytes
-    levels: bytes
-    kinds: bytes
-    paths: bytes
-    topics: bytes
-    words: bytes
-    marks: bytes
+    levels: bytes  # a byte each
+    kinds: bytes  # a line each
+    paths: bytes  # what differs from the one before: steps in common, then the rest; a line each
+    topics: bytes  # of the topics what is not in the block as it is; a line each
+    words: bytes  # of each topic how many pieces it has, and the place of each, see `_Words.place`
+    marks: bytes  # `MARK` bytes of each digest, then those of the layout's
 
     @classmethod
     def of(cls, blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> BlockColumns:
@@ -105,11 +96,7 @@ class BlockColumns(NamedTuple):
         return Outline(marks, sizes, self.levels, self.marks[-_LAYOUT:])
 
     def read(self, body: bytes, encoding: str) -> list[StoredBlock]:
-        """Return the blocks in order.
-
-        Raises:
-            StoreError: the columns are damaged.
-        """
+        """Return the blocks in order; raises StoreError if the columns are damaged."""
         try:
             return list(self._read(body, encoding))
         except (ValueError, LookupError) as error:  # of lengths, of text, of its encoding

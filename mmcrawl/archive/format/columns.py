@@ -90,12 +90,11 @@ class HeaderColumns:
     Attributes:
         shapes: Kinds of facts that differ: all but the headers in columns, of which it has the
             number of the column.
-        names: Of the headers that have a column.
         dates: Those of these columns that hold dates of HTTP, as seconds behind the entry's time.
     """
 
     shapes: list[list[Any]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # of the headers that have a column
     dates: list[int] = field(default_factory=list)
 
     def facts(

@@ -30,8 +30,6 @@ class ArchivedPage:
     """A version with its bytes. Tree, blocks and texts are made once, on demand.
 
     Attributes:
-        version: What it is.
-        body: Its bytes.
         kept: Its blocks, if they are kept; None if they are to be cut.
     """
 

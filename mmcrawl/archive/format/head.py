@@ -57,15 +57,13 @@ class Entry:
     """One version or one visit, as a segment keeps it.
 
     Attributes:
-        kind: One of the five kinds. Of what was purged, URL and number stay while the URL does.
         url, number: Of the URL, and of the version, which a visit found.
         time, status: Of the answer.
         facts: What came with the body, and how it is read; of a visit, what came with that.
         digest, size: Of the body, SHA-256 and bytes.
-        columns: The blocks, of the kind `CUT`.
     """
 
-    kind: int
+    kind: int  # One of the five kinds. Of what was purged, URL and number stay while the URL does
     url: int
     number: int
     time: float
@@ -73,7 +71,7 @@ class Entry:
     facts: Facts = NO_FACTS
     digest: bytes = b""
     size: int = 0
-    columns: BlockColumns | None = None
+    columns: BlockColumns | None = None  # the blocks, of the kind `CUT`
 
     @property
     def is_version(self) -> bool:
@@ -95,19 +93,16 @@ class About:
     """The description of a segment in its head.
 
     Attributes:
-        stream: The name of the stream.
         number, first: Of the stream, and of the first entry.
-        level: Of zstd; 0 in a tail.
-        urls: The URLs of the entries, by number.
         base: Number of the first entry of the segment of the stream whose bodies are the dictionary
             of these; None if there is no dictionary.
     """
 
-    stream: str
+    stream: str  # the name of the stream
     number: int
     first: int
-    level: int
-    urls: Mapping[int, str]
+    level: int  # of zstd; 0 in a tail
+    urls: Mapping[int, str]  # the URLs of the entries, by number
     base: int | None = None
 
 
@@ -248,11 +243,7 @@ class Head:
 
 
 def read_head(frame: bytes) -> Head:
-    """Read a head.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """Read a head; raises StoreError if it is damaged."""
     try:
         size, length = _SIZES.unpack_from(frame)
         end = _SIZES.size + length

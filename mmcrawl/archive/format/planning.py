@@ -62,25 +62,19 @@ class Standing:
     """The state of a URL, including what the batch adds to it.
 
     Attributes:
-        url: Its row; without a number if it is not known yet.
         last: The version to compare with, as stored before or added by the batch; one without a
             digest if it cannot be read, or no capture is to be compared with it.
-        next: The version that was seen next, if the visit is late.
-        number: The greatest number that a version has.
-        time: Of the last event; what comes must be later. Not asked of what is late.
         seen: When something was seen last, if that may be the very time of what comes.
-        late: Whether the next visit was looked up by itself.
-        full: Whether what comes must wait for the next round.
     """
 
-    url: UrlRow
+    url: UrlRow  # its row; without a number if it is not known yet
     last: Entry | None = None
-    next: Entry | None = None
-    number: int = 0
-    time: float = -inf
+    next: Entry | None = None  # the version that was seen next, if the visit is late
+    number: int = 0  # the greatest number that a version has
+    time: float = -inf  # Of the last event; what comes must be later. Not asked of what is late
     seen: float | None = None
-    late: bool = False
-    full: bool = False
+    late: bool = False  # whether the next visit was looked up by itself
+    full: bool = False  # whether what comes must wait for the next round
 
 
 @dataclass(frozen=True, slots=True)

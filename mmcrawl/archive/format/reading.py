@@ -115,11 +115,7 @@ class Reader:
             self._segments.drop(stream)
 
     def segment_of(self, at: int) -> Segment:
-        """Return the segment that a place is in.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """Return the segment that a place is in; raises StoreError if there is none."""
         if (segment := self.segments_of([at]).get(at)) is None:
             raise StoreError(f"archive {self._index.name} is damaged: a record is missing")
         return segment

@@ -282,18 +282,14 @@ class _Judged:
     """The verdict of the model on a page, without its features.
 
     Attributes:
-        probabilities: Of each line, that it is content.
-        words: Of each line, about how many it has.
         in_comments: Of each line, whether it stands among comments that are not the page's content.
-        genres: The probability of each genre.
-        prose: The element that holds most of the prose, an index into the tree.
     """
 
-    probabilities: NDArray[np.float32]
-    words: NDArray[np.float64]
+    probabilities: NDArray[np.float32]  # of each line, that it is content
+    words: NDArray[np.float64]  # of each line, about how many it has
     in_comments: NDArray[np.bool_]
-    genres: NDArray[np.float32]
-    prose: int
+    genres: NDArray[np.float32]  # the probability of each genre
+    prose: int  # the element that holds most of the prose, an index into the tree
 
     @classmethod
     def of(

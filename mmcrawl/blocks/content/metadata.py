@@ -55,17 +55,13 @@ class PageMetadata:
     """A page's own words about itself.
 
     Attributes:
-        title: Of the head, white space collapsed.
-        headline: As structured data and Open Graph give it, "" when none does.
-        description: Meta and Open Graph descriptions.
-        data: The text of its JSON-LD, escapes resolved.
         types: Which groups of schema.org and Open Graph types it names: 1.0 or 0.0 each.
     """
 
-    title: str
-    headline: str
-    description: str
-    data: str
+    title: str  # of the head, white space collapsed
+    headline: str  # as structured data and Open Graph give it, "" when none does
+    description: str  # meta and Open Graph descriptions
+    data: str  # the text of its JSON-LD, escapes resolved
     types: tuple[float, ...]
 
 

@@ -56,16 +56,13 @@ class Trees:
     """Boosted symmetric trees; a line's log-odds are the bias and the sum of one leaf of each.
 
     Attributes:
-        features: Column that each level of each tree asks for, trees × levels.
-        borders: What the column must be above, trees × levels.
         leaves: Log-odds; the answer at level i is bit i of a leaf's number. Trees × 2 ** levels.
-        bias: Log-odds to begin with.
     """
 
-    features: NDArray[np.int64]
-    borders: Floats
+    features: NDArray[np.int64]  # column that each level of each tree asks for, trees × levels
+    borders: Floats  # what the column must be above, trees × levels
     leaves: Floats
-    bias: float
+    bias: float  # log-odds to begin with
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Trees:
@@ -121,14 +118,13 @@ class ContentModel:
     Attributes:
         class_weights: Log-odds that text inside elements with a class word is content.
         page_scaling, genre_weights, genre_bias: The model of genres.
-        trees: The model of lines.
     """
 
     class_weights: Mapping[str, float]
     page_scaling: Scaling
     genre_weights: Floats
     genre_bias: Floats
-    trees: Trees
+    trees: Trees  # the model of lines
 
     @cached_property
     def start_tags(self) -> StartTags:

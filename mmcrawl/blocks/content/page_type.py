@@ -51,17 +51,13 @@ class ContentLinks:
 
     Attributes:
         on_page: Characters of link text for each of other text, in no bar, box or foot of the page.
-        share: Of link text in the text of the content.
-        lines: How many lines there are.
-        linked: Lines with a link in them.
-        leading: Lines that are mostly link.
     """
 
     on_page: float = 0.0
-    share: float = 0.0
-    lines: int = 0
-    linked: int = 0
-    leading: int = 0
+    share: float = 0.0  # of link text in the text of the content
+    lines: int = 0  # how many lines there are
+    linked: int = 0  # lines with a link in them
+    leading: int = 0  # lines that are mostly link
 
     @classmethod
     def of(

@@ -31,19 +31,15 @@ class PageLines:
     """The lines of a page in document order, in parallel arrays.
 
     Attributes:
-        texts: Their visible text, white space collapsed, never empty.
         firsts, afters: The first node of each, and the node behind its last run of text.
-        containers: The block-level element each is in.
-        breaks: How many ``<br>`` stand before each, since the line before.
-        container_of: Of each node of the page, the block-level element it is in.
     """
 
-    texts: JoinedTexts
+    texts: JoinedTexts  # their visible text, white space collapsed, never empty
     firsts: array[int]
     afters: array[int]
-    containers: array[int]
-    breaks: array[int]
-    container_of: array[int]
+    containers: array[int]  # the block-level element each is in
+    breaks: array[int]  # how many `<br>` stand before each, since the line before
+    container_of: array[int]  # of each node of the page, the block-level element it is in
 
     @classmethod
     def of(cls, tree: PageTree, measures: Measures) -> PageLines:

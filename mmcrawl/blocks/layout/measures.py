@@ -182,15 +182,12 @@ class Run(NamedTuple):
     """Neighbouring pieces of content of one owner.
 
     Attributes:
-        owner: As given.
-        node: The innermost element that the run lies in, or is.
-        nodes: The nodes of the run.
         start, end: Byte range.
     """
 
     owner: int
-    node: int
-    nodes: range
+    node: int  # the innermost element that the run lies in, or is
+    nodes: range  # the nodes of the run
     start: int
     end: int
 

@@ -55,15 +55,10 @@ _NAMES = re.compile(r"([.#])([\w\u0080-\U0010ffff-]+)")
 
 
 class Style(NamedTuple):
-    """How the text directly inside an element is drawn.
+    """How the text directly inside an element is drawn."""
 
-    Attributes:
-        look: Its size, colour and background.
-        bold: Whether it is set in a heavy weight.
-    """
-
-    look: Look = PLAIN
-    bold: bool = False
+    look: Look = PLAIN  # its size, colour and background
+    bold: bool = False  # whether it is set in a heavy weight
 
 
 def node_styles(tree: PageTree, measures: Measures, sheets: Sheets = ()) -> list[Style]:
@@ -248,19 +243,13 @@ class _State:
 
 
 class _Element(NamedTuple):
-    """The styles of all elements with one start tag, wherever they stand.
-
-    Attributes:
-        states: The beginnings of selectors whose last part it matches.
-        declared: What its ``style`` declares.
-        is_looked_at: Whether it may look other than what is around it, whatever the sheets say.
-    """
+    """The styles of all elements with one start tag, wherever they stand."""
 
     tag: str
     attributes: Mapping[str, str]
-    states: list[_State]
-    declared: Declarations
-    is_looked_at: bool
+    states: list[_State]  # the beginnings of selectors whose last part it matches
+    declared: Declarations  # what its `style` declares
+    is_looked_at: bool  # whether it may look other than what is around it, whatever the sheets say
 
 
 class _Matcher:

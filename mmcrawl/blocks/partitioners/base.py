@@ -20,12 +20,11 @@ class Cut:
     """A block as a partitioner found it.
 
     Attributes:
-        node: The element it was cut from, an index into the tree.
         start, end: Byte range of the page as received; not empty.
         children: The cuts of the next level: inside this one, in order, not overlapping.
     """
 
-    node: int
+    node: int  # the element it was cut from, an index into the tree
     start: int
     end: int
     children: tuple[Cut, ...] = ()

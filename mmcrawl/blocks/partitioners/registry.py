@@ -44,17 +44,11 @@ def partitioner_names() -> list[str]:
 
 
 class Method(NamedTuple):
-    """How pages are cut, and how the topics of their blocks are found.
+    """How pages are cut, and how the topics of their blocks are found."""
 
-    Attributes:
-        cut: Cuts them.
-        topics: The rules for the topics of blocks.
-        kinds: What tells their kinds, one of :data:`KINDS_BY`.
-    """
-
-    cut: Partitioner
-    topics: TopicRules
-    kinds: str
+    cut: Partitioner  # cuts them
+    topics: TopicRules  # the rules for the topics of blocks
+    kinds: str  # what tells their kinds, one of `KINDS_BY`
 
 
 def make_method(method: str, **options: Any) -> Method:

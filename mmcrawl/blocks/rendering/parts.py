@@ -129,15 +129,10 @@ Block = Heading | Paragraph | CodeBlock | Quote | Items | Table
 
 @dataclass(slots=True)
 class Document:
-    """The content of a page.
+    """The content of a page."""
 
-    Attributes:
-        title: Its headline, which is not among the blocks.
-        blocks: In order.
-    """
-
-    title: str
-    blocks: list[Block]
+    title: str  # its headline, which is not among the blocks
+    blocks: list[Block]  # in order
 
 
 Run = tuple[tuple[int, ...], Inline]

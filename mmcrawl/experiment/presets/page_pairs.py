@@ -173,16 +173,11 @@ class ChangedPart:
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """Two snapshots of a page with the labels of what changed.
-
-    Attributes:
-        times: Of both, in Unix seconds.
-        digests: SHA-256 of both, 64 hex digits.
-    """
+    """Two snapshots of a page with the labels of what changed."""
 
     site: str
-    times: tuple[int, int]
-    digests: tuple[str, str]
+    times: tuple[int, int]  # of both, in Unix seconds
+    digests: tuple[str, str]  # SHA-256 of both, 64 hex digits
     parts: tuple[ChangedPart, ...]
 
     def pages(self, folder: Path) -> tuple[bytes, bytes]:
@@ -244,7 +239,6 @@ class Judgement:
             out.
         told, in_vain: Blocks told as changed, added, removed or moved; and those of them without a
             labelled part, not even a trivial one.
-        markup_only: Blocks told as changed in nothing but markup; they are no part of `told`.
     """
 
     agreement: float
@@ -252,7 +246,7 @@ class Judgement:
     missed: int
     told: int
     in_vain: int
-    markup_only: int
+    markup_only: int  # blocks told as changed in nothing but markup; they are no part of `told`
 
     @property
     def grade(self) -> Grade:

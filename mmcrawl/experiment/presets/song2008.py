@@ -45,13 +45,12 @@ class Case:
 
     Attributes:
         category, text: As printed, in short.
-        here: Returns what is measured, as it is shown.
     """
 
     category: str
     text: str
     published: str
-    here: Callable[[], str]
+    here: Callable[[], str]  # returns what is measured, as it is shown
 
 
 def cases_table(progress: Told) -> PaperTable:

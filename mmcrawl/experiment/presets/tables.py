@@ -17,18 +17,12 @@ _NAME = "tables"
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table of a paper beside what was measured here.
+    """A table of a paper beside what was measured here."""
 
-    Attributes:
-        title: which table it is, and of what.
-        rows: cells as they are shown, each row as long as `columns`.
-        note: what a reader has to know: the data, misprints, what was done otherwise.
-    """
-
-    title: str
+    title: str  # which table it is, and of what
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+    rows: tuple[tuple[str, ...], ...]  # cells as they are shown, each row as long as `columns`
+    note: str = ""  # what a reader has to know: the data, misprints, what was done otherwise
 
 
 def percent(share: float | None) -> str:

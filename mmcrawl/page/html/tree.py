@@ -43,19 +43,12 @@ _SMALL = 1 << 17  # of all the texts of a page
 
 
 class Ink(NamedTuple):
-    """The characters of some texts that are no white space.
+    """The characters of some texts that are no white space."""
 
-    Attributes:
-        points: Their code points.
-        places: Where they are in all the texts, which a character parts.
-        runs: The text each is in.
-        blank: Of each character of the texts, whether it is white space to :meth:`str.split`.
-    """
-
-    points: NDArray[np.uint32]
-    places: NDArray[np.int32]
-    runs: NDArray[np.int32]
-    blank: NDArray[np.bool_]
+    points: NDArray[np.uint32]  # their code points
+    places: NDArray[np.int32]  # where they are in all the texts, which a character parts
+    runs: NDArray[np.int32]  # the text each is in
+    blank: NDArray[np.bool_]  # of each character of the texts, whether it is white space to `split`
 
 
 class RunTexts:
@@ -187,15 +180,10 @@ _SLICE = 10_000  # runs of text
 
 @dataclass(frozen=True, slots=True)
 class MarkupView:
-    """A view of a body for the tokenizer, and the way back to its bytes.
+    """A view of a body for the tokenizer, and the way back to its bytes."""
 
-    Attributes:
-        markup: The bytes to tokenize.
-        unit: Bytes of the body for each byte of `markup`.
-    """
-
-    markup: bytes
-    unit: int = 1
+    markup: bytes  # the bytes to tokenize
+    unit: int = 1  # bytes of the body for each byte of `markup`
 
 
 def markup_view(body: bytes, encoding: str) -> MarkupView:

@@ -41,15 +41,10 @@ _SECONDS = re.compile(r"(\d{1,6})(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The contents of a sitemap or a feed.
+    """The contents of a sitemap or a feed."""
 
-    Attributes:
-        page: the listing as a page: its links with their descriptions, and their media.
-        sitemaps: addresses of further sitemaps, or of the next page of a feed.
-    """
-
-    page: Page
-    sitemaps: tuple[str, ...] = ()
+    page: Page  # the listing as a page: its links with their descriptions, and their media
+    sitemaps: tuple[str, ...] = ()  # addresses of further sitemaps, or of the next page of a feed
 
 
 def listed_link(url: str, words: str, tag_path: str, media: tuple[MediaResource, ...] = ()) -> Link:

@@ -63,25 +63,20 @@ class Event(NamedTuple):
     """The next piece of a file.
 
     Attributes:
-        kind: `START`, `TEXT` or `END`. Each start has its end.
-        name: Of an element, in lower case, without prefix.
-        prefix: Of its name as written, in lower case, "" for none.
         attributes: By name in lower case without prefix; of two of one name the one without prefix
             counts. Those with the prefix ``xml`` keep it.
-        text: Decoded, references replaced; not collapsed.
         at: Where it begins in the bytes that `as_utf8` returns; of an end where its tag begins.
         to: Where it ends there.
-        whole: Of an end: whether a tag says so; not the end of the file.
     """
 
-    kind: str
-    name: str = ""
-    prefix: str = ""
+    kind: str  # `START`, `TEXT` or `END`. Each start has its end
+    name: str = ""  # of an element, in lower case, without prefix
+    prefix: str = ""  # of its name as written, in lower case, "" for none
     attributes: dict[str, str] = {}  # noqa: RUF012 - none is changed
-    text: str = ""
+    text: str = ""  # decoded, references replaced; not collapsed
     at: int = 0
     to: int = 0
-    whole: bool = True
+    whole: bool = True  # of an end: whether a tag says so; not the end of the file
 
 
 def as_utf8(body: bytes) -> bytes:
@@ -261,22 +256,18 @@ class Entry:
 
     Attributes:
         name, prefix, attributes: As of `Event`.
-        children: In order.
-        pieces: Its own text.
-        source: The file as UTF-8.
         begin, end: Where its content begins and ends there.
-        cut: Whether the file ends before it does.
     """
 
     name: str
     prefix: str
     attributes: dict[str, str]
-    source: bytes = field(repr=False)
+    source: bytes = field(repr=False)  # the file as UTF-8
     begin: int
     end: int = 0
-    children: list[Entry] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
-    cut: bool = False
+    children: list[Entry] = field(default_factory=list)  # in order
+    pieces: list[str] = field(default_factory=list)  # its own text
+    cut: bool = False  # whether the file ends before it does
 
     @property
     def text(self) -> str:

@@ -166,15 +166,10 @@ def only_leads_on(body: bytes) -> bool:
 
 
 class Found(NamedTuple):
-    """What the scripts of a page did.
+    """What the scripts of a page did."""
 
-    Attributes:
-        moves: Addresses where they lead, and whether for certain.
-        written: HTML that they put into the page.
-    """
-
-    moves: list[tuple[str, bool]]
-    written: list[str]
+    moves: list[tuple[str, bool]]  # addresses where they lead, and whether for certain
+    written: list[str]  # HTML that they put into the page
 
 
 def run_scripts(tree: PageTree, url: str, scripts: list[str]) -> Found:

@@ -241,10 +241,7 @@ class Shipment:
     """The contents of an export.
 
     Attributes:
-        works: In the order they are to appear; iterate over them once.
-        name: Of the collection, for a person.
         open_file: Opens a file that is held by its digest; StoreError where it is not there.
-        time: Unix time of the export.
         parts_of: Returns the files that a file needs and that are held.
         ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
         page_at: Returns a page as it was shown last, None if it is not archived; StoreError where
@@ -253,10 +250,10 @@ class Shipment:
             which it adds them.
     """
 
-    works: Iterable[Work]
-    name: str = "works"
+    works: Iterable[Work]  # in the order they are to appear; iterate over them once
+    name: str = "works"  # of the collection, for a person
     open_file: Callable[[str], BinaryIO] = _no_file
-    time: float = 0.0
+    time: float = 0.0  # Unix time of the export
     parts_of: Callable[[WorkFile], Sequence[HeldPart]] = lambda file: ()
     ruffle: Path | None = None
     page_at: Callable[[str], Capture | None] = lambda url: None
@@ -283,15 +280,10 @@ class Shipment:
 
 
 class Exporter(Protocol):
-    """A format. Its factory takes no arguments.
+    """A format. Its factory takes no arguments."""
 
-    Attributes:
-        summary: What it is, for the help.
-        suffix: What names of its files end with, as ``.csv``; "" if it makes a folder.
-    """
-
-    summary: str
-    suffix: str
+    summary: str  # what it is, for the help
+    suffix: str  # what names of its files end with, as `.csv`; "" if it makes a folder
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         """Write works to a file or folder that is not there yet.
