@@ -62,7 +62,6 @@ class Archive:
     the same page (:func:`mmcrawl.frontier.urls.canonical`), the exact one first.
 
     Args:
-        index: Where it is kept.
         keep_blocks: Whether layout and labelled blocks of a version are kept when it is stored;
             those of others are cut whenever they are asked for, until :meth:`pack`.
     """
@@ -91,7 +90,6 @@ class Archive:
         """Keep a capture (Song et al. 2008, algorithm 4): a version if anything changed.
 
         Args:
-            capture: What was received.
             method: How to cut it, with options if any; None takes that of the URL's last version,
                 else :data:`~mmcrawl.blocks.DEFAULT_METHOD`.
             level: How finely; None likewise.
@@ -117,7 +115,6 @@ class Archive:
         Args:
             captures: What was received, and visits that found nothing new. Such a one is not noted
                 if its URL has no version up to its time, as :attr:`Stored.noted` says.
-            method: How to cut them, as :meth:`store` takes it.
             levels: For each of them how finely, as :meth:`store` takes it; ignored for a visit
                 that found nothing new.
 
@@ -139,7 +136,6 @@ class Archive:
         """Record a visit that found nothing new (``304 Not Modified``), or got no page.
 
         Args:
-            url: Any spelling of it.
             time: Of the request, in Unix seconds; the URL must have a version up to then.
             status: Of the answer, 0 for none. A failure (:func:`mmcrawl.archive.revisits.is_answer`
                 says what is none) is kept among the visits, and saw nothing of the page.
@@ -176,7 +172,6 @@ class Archive:
         whose version is gone, or cannot be read, are left out.
 
         Args:
-            url: Any spelling of it.
             failed: Called for each version, and for headers, that cannot be read.
         """
         row = self._lookup.url(url)
@@ -186,7 +181,6 @@ class Archive:
         """Return the versions of a URL in order of time; empty for one that is not stored.
 
         Args:
-            url: Any spelling of it.
             failed: Called for each version that cannot be read and is left out.
         """
         row = self._lookup.url(url)
@@ -206,7 +200,6 @@ class Archive:
         one time the last one stored counts.
 
         Args:
-            url: Any spelling of it.
             at: Unix seconds, or a datetime (UTC if it names no zone); a ValueError if NaN.
         """
         return self._lookup.version_at(url, as_unix_time(at) if at is not None else None)

@@ -324,11 +324,8 @@ class Checker:
         """Tell of the rows that no record proves; return the keys of those that are none.
 
         Args:
-            found: The rows, by key.
             right: Those that are right; what may be, as its record is damaged, is added.
-            tell: Tells of a row.
             lie: What to tell of one that no record can be of.
-            restored: URLs and times of records whose rows were lost or altered.
         """
         untrue = []
         for key, row in found.items():

@@ -230,10 +230,6 @@ Packed = tuple[Segment, bytes, bytes]
 class Index:
     """The index of an open archive. Any thread may ask; one at a time writes.
 
-    Args:
-        store: Where it is kept.
-        read_only: Whether writing is refused.
-
     Attributes:
         store, read_only: As given.
         name: Name in messages of the archive.
@@ -469,8 +465,6 @@ class Index:
         wrote.
 
         Args:
-            old: Those that go.
-            packed: What comes.
             base: Whose bodies are its dictionary: it may not go meanwhile.
             unless: Is asked when no other may replace these: what speaks against it.
 

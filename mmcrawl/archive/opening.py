@@ -25,8 +25,6 @@ def open_archive(
     """Open an archive: ``sqlite:///FILE`` (absolute: ``sqlite:////FILE``) or ``mongodb://…``.
 
     Args:
-        uri: Where it is.
-        create: Whether to make it where there is none.
         read_only: Never write; several may read while one writes.
         keep_blocks: Whether the blocks of what is stored are kept, as :class:`Archive` takes it.
 

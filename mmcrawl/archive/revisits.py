@@ -92,7 +92,6 @@ def due(
     Args:
         archive: Reads every URL's visits, so it takes as long as there are URLs.
         at: Unix seconds or a datetime, now by default. Later visits are left out of account.
-        rules: Bounds.
     """
     now = time() if at is None else as_unix_time(at)
     found = [answer for answer in schedule(archive, now, rules) if answer.next_visit <= now]
@@ -128,9 +127,7 @@ def next_visit(
     """Return when a URL is to be visited next.
 
     Args:
-        url: The URL.
         visits: All of them, at least one, by time.
-        rules: Bounds.
         slight: Versions that followed each other, between which nothing changed that counts.
     """
     rules = rules or RevisitRules()

@@ -60,7 +60,6 @@ class Links:
             EMBEDDED.
         place: What begins with it leads to archived pages already.
         base: What to write for the base of the document, None for where it leads.
-        scripts: Whether those of the page may run.
     """
 
     def __init__(
@@ -387,8 +386,6 @@ def requisites_of(archive: Archive, page: Capture, seen: set[str]) -> Iterator[C
     """Yield what a page needs to be seen, each as it was nearest to the time of the page.
 
     Args:
-        archive: Where it is looked for.
-        page: As it was archived.
         seen: Addresses that are left out; those that were looked for are added.
     """
     waiting = deque(named_by(page))

@@ -92,9 +92,7 @@ class ArchiveStore:
     """Stores groups in an open archive, which is closed with it.
 
     Args:
-        archive: Open.
         levels: Chooses the levels of pages that were stored before; None leaves them as they are.
-        method: How pages are cut; None as :meth:`Archive.store` does.
     """
 
     def __init__(

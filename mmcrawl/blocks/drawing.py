@@ -97,7 +97,6 @@ def safe_copy(
     """Return the copy of a page, without doctype.
 
     Args:
-        tree: The page.
         attributes: Of elements, what is added to their start tags; trusted.
         wrappers: Of nodes, the elements that begin before them, the outermost first.
 

@@ -215,7 +215,6 @@ def learnt_kinds(page: PageFeatures, ranges: Sequence[range]) -> list[BlockKind]
     """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
 
     Args:
-        page: The page.
         ranges: The blocks, by any method; together they need not be the whole page.
     """
     if not ranges:

@@ -338,7 +338,6 @@ def block_kinds(page: PageFeatures, blocks: Sequence[range]) -> list[BlockKind]:
     """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
 
     Args:
-        page: The page.
         blocks: The blocks, by any method; together they need not be the whole page.
     """
     return [BlockKind(*found) for found in judge(PageBlocks(page, blocks))]

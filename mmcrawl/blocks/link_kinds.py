@@ -36,8 +36,6 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     as scripts in attributes name them. Links to the page itself are among them.
 
     Args:
-        page: The page in blocks, by any method.
-        url: Of the page.
         encoding: Python codec name; by default the one it was cut with. It decides how queries are
             written.
 

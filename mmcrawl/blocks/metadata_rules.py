@@ -44,9 +44,6 @@ class MetadataRules:
 
     Their author is trusted: a pattern such as ``(a+)+$`` takes for ever on an address made for it.
 
-    Args:
-        rules: Rules by the names of what they give.
-
     Raises:
         MmcrawlError: a name is no word, or a rule is not understood; it is named.
     """

@@ -65,7 +65,6 @@ class PageBlocks:
     """Blocks by their index.
 
     Args:
-        page: The page they are blocks of.
         blocks: Ranges of nodes, in order, not overlapping.
 
     Attributes:
@@ -342,7 +341,6 @@ class BlockLinks:
     """The first links of each block, one after the other.
 
     Args:
-        page: The page they stand on.
         starts, stops: First node of each block, and the node behind it; in order, not overlapping.
 
     Attributes:
@@ -367,11 +365,7 @@ class BlockLinks:
         self._words: dict[str, list[float]] = {}
 
     def shares(self, values: Sequence[Any] | Floats) -> Floats:
-        """Return the mean over the links of each block, of numbers or of rows of them; 0 of none.
-
-        Args:
-            values: Of each link.
-        """
+        """Return the mean over the links of each block, of numbers or of rows of them; 0 of none."""
         each = np.asarray(values, dtype=np.float64)
         sums = np.zeros((len(each) + 1, *each.shape[1:]))
         np.cumsum(each, axis=0, out=sums[1:])

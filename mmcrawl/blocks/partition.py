@@ -354,7 +354,6 @@ def partition_json(page: Partition, metadata: Mapping[str, str] | None = None) -
     """Return :func:`partition_record` as one JSON document, with a line feed at its end.
 
     Args:
-        page: In blocks.
         metadata: Of the page, which becomes its ``metadata``; None leaves it out.
 
     Blocks are nested in the document as they are on the page: a level of some hundreds is more

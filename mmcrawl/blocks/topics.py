@@ -82,7 +82,6 @@ class PageTopics:
     of them, in a pass over the page.
 
     Args:
-        tree: The page.
         rules: How long topics are, and of which words; None takes the defaults.
     """
 

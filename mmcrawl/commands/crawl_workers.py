@@ -112,10 +112,6 @@ class Workers:
     """The workers of a running crawl.
 
     Args:
-        shared: of the crawl.
-        uri: of its store.
-        count: how many there are to be.
-        command: of a worker.
         shown: whether it is told how the crawl goes.
     """
 

@@ -42,11 +42,6 @@ class MovedSeeds:
 
     A seed leads on by a redirect, or by what moves a browser from its page.
 
-    Args:
-        frontier: knows where links were found.
-        sites: lets links to such hosts be followed.
-        test: looks there for what it looks for at the seed's.
-
     Attributes:
         hosts: the hosts of seeds and those they redirect to, as they turned out.
     """
@@ -91,8 +86,6 @@ def recall(
     may be out of date.
 
     Args:
-        frontier: knows what became of links.
-        scorer, admission, moved, aliases, listed: new ones.
         learnt_links: for a partition that is taken over: how many of its ended links the model
             learnt from already.
 
@@ -181,15 +174,7 @@ def rules_changed(
     *,
     begun: bool,
 ) -> bool:
-    """Tell of the rules in the log; return whether other ones, or other links, were noted last.
-
-    Args:
-        store, job: what is continued.
-        rules: those that count now.
-        links: which are to be followed now.
-        seeds: where the crawl starts.
-        begun: whether pages were fetched before.
-    """
+    """Tell of the rules in the log; return whether other ones, or other links, were noted last."""
     memory = store.memory(job.number)
     changed = bool(memory.get("rules", "") != rules.digest)
     links_before = memory.get("links", ALL)
@@ -206,13 +191,7 @@ def rules_changed(
 
 
 def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
-    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
-
-    Args:
-        links: know what became of them.
-        scorer: a new one.
-        test: tells which pages are on topic.
-    """
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told."""
     scorer.added(links.without_parent())
     settled: set[int] = set()
     followed = deque(links.followed())
@@ -235,11 +214,7 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
 
 
 class Overheard(Scorer):
-    """An algorithm whose scores are observed while it receives a history.
-
-    Args:
-        scorer: the algorithm.
-    """
+    """An algorithm whose scores are observed while it receives a history."""
 
     name = "overheard"
 
@@ -320,9 +295,6 @@ def _recall_failure(
     """Report to an algorithm how a link ended that led to no page of its own.
 
     Args:
-        past: the link.
-        links: know where they were found.
-        scorer: the algorithm.
         settled: the links that ended before it. What was found on one of them was known by then.
     """
     target = None
@@ -351,7 +323,6 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
     Links that were found but may not be followed do not count: the user set those bounds.
 
     Args:
-        frontier: of a crawl that has nothing left to fetch.
         contents: what pages without links and media consist of, by their links.
     """
     if len(frontier) > _MOST_LINKS:

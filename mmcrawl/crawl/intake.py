@@ -35,10 +35,6 @@ class LinkIntake:
     """Adds the links of pages to the frontier.
 
     Args:
-        frontier: where they go.
-        admission: decides which may be followed.
-        scorer: scores their own words.
-        aliases: finds those that may be aliases of known links.
         obey_nofollow: ignore links that the page asks not to follow.
     """
 
@@ -72,7 +68,6 @@ class LinkIntake:
         as one with media whatever they name.
 
         Args:
-            report: of the page.
             parent: id of the link that led to it.
             requests: further links, which the spider asked for.
             shown: its media, if it is relevant.
@@ -226,14 +221,7 @@ def seed_link(url: str) -> NewLink:
 
 
 class Judge:
-    """The topic test, given what the crawl has seen.
-
-    Args:
-        test: judges a page by itself.
-        boilerplate: knows the media that stand on most pages of a site.
-        frontier: knows the pages that were found before.
-        findings: the media pages so far.
-    """
+    """The topic test, given what the crawl has seen."""
 
     def __init__(
         self,

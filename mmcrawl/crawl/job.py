@@ -60,7 +60,6 @@ class CrawlJob:
     """The state of a crawl, and the processing of each page; `Crawl` is the interface.
 
     Args:
-        store: an open store.
         job: the job in the store; one that has begun continues where it stopped.
         setup: what it is made of. A job may continue with other links to be followed, and rules.
         reporter: makes the reports of pages, and keeps its counts of words with the job; None for
@@ -257,7 +256,6 @@ class CrawlJob:
         """Return a page with the media that sitemaps and feeds say it shows.
 
         Args:
-            page: fetched.
             urls: its addresses, those that led to it included.
         """
         return self._listed.with_media(page, urls)
@@ -282,9 +280,7 @@ class CrawlJob:
         """Record a fetched page: its links, its media, and what they change.
 
         Args:
-            link: id of the link that led to the page.
             fetched: the page; it is judged now if it was not before.
-            requests: further links the spider asked for.
 
         Returns:
             Whether the page is relevant after all: its media may turn out to be site-wide, or the

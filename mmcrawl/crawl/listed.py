@@ -60,12 +60,7 @@ def place_of(url: str) -> int:
 
 
 class ListedAddresses:
-    """The listed addresses of one job that are no links yet; durable with the next commit.
-
-    Args:
-        store: an open store.
-        job: number of the job.
-    """
+    """The listed addresses of one job that are no links yet; durable with the next commit."""
 
     def __init__(self, store: SqliteStore, job: int) -> None:
         self._store, self._job = store, job
@@ -173,11 +168,7 @@ _WHEN_EMPTY = 50
 
 
 class ListedLinks:
-    """The listed addresses of a crawl, and how the pages of their places turned out.
-
-    Args:
-        store, job: where they are kept.
-    """
+    """The listed addresses of a crawl, and how the pages of their places turned out."""
 
     def __init__(self, store: SqliteStore, job: int) -> None:
         self._addresses = ListedAddresses(store, job)
@@ -216,7 +207,6 @@ class ListedLinks:
         """Return a page with the media that lists say it shows.
 
         Args:
-            page: fetched.
             urls: its addresses, those that were asked for and led to it included.
         """
         said = {
@@ -238,13 +228,7 @@ class ListedLinks:
         return self._addresses.words(url)
 
     def crawled(self, url: str, tag_path: str, *, relevant: bool) -> None:
-        """Count a fetched page.
-
-        Args:
-            url: its address.
-            tag_path: where its link stands.
-            relevant: whether it holds what is looked for.
-        """
+        """Count a fetched page."""
         self._last = self.recall(url, tag_path, relevant=relevant)
 
     def recall(self, url: str, tag_path: str, *, relevant: bool) -> set[int]:
@@ -315,12 +299,7 @@ _MOST = 10_000
 
 
 class LinksBehind:
-    """The links that fell behind, each by so many steps.
-
-    Args:
-        frontier: where they wait.
-        admission: knows what their areas yielded.
-    """
+    """The links that fell behind, each by so many steps."""
 
     def __init__(self, frontier: SqliteFrontier, admission: Admission) -> None:
         self._frontier, self._admission = frontier, admission

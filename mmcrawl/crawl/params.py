@@ -396,7 +396,6 @@ def read_rules(text: str, topics: Collection[str] | None = None) -> PinnedRules:
     """Return the rules of a file.
 
     Args:
-        text: name of the file.
         topics: names of those a crawl looks for: rules for others are left out. None for any.
 
     Raises:
@@ -462,7 +461,6 @@ def learnt_rules(patterns: Iterable[PatternRecord], topic: str = "") -> PinnedRu
     The weight of a rule is its hits in ten pages.
 
     Args:
-        patterns: the learnt patterns.
         topic: the only one they are for, "" for any.
     """
     best = sorted(patterns, key=lambda record: (-record.rate, -record.hits, record.pattern))
@@ -483,7 +481,6 @@ def rules_text(patterns: Sequence[PatternRecord], rate: float, topic: str = "") 
     Patterns that did no better than the crawl as a whole are remarks.
 
     Args:
-        patterns: the learnt patterns.
         rate: share of media pages among the pages of the crawl.
         topic: the only one they are for, "" for any.
     """

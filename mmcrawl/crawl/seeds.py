@@ -30,11 +30,6 @@ def entries_of(path: Path, what: str, error: type[MmcrawlError]) -> Iterator[tup
     A word that begins with `#` begins a remark. The text is UTF-8, GBK, Big5, or, with a byte order
     mark, UTF-16.
 
-    Args:
-        path: of the file.
-        what: its name in messages.
-        error: what is raised.
-
     Raises:
         error: it cannot be read, or is no such text.
     """
@@ -53,9 +48,6 @@ def checked(
     """Return the results for the words of each entry.
 
     Args:
-        entries: where each stands, and its words.
-        what: how messages call many of them.
-        error: what is raised.
         make: is given both; raises MmcrawlError or ValueError for what is wrong.
 
     Raises:

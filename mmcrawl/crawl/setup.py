@@ -49,7 +49,6 @@ class CrawlSetup:
         for addresses are not among them.
 
         Args:
-            arguments: of the job.
             aliases: of its stored web.
 
         Raises:
@@ -113,10 +112,5 @@ class CrawlSetup:
         return Reporter(test, similarity, self.aliases, self.limits.per_page)
 
     def scorer(self, source: LinkSource, similarity: LinkSimilarity) -> Scorer:
-        """Return a new scorer.
-
-        Args:
-            source: where it looks up links.
-            similarity: what it asks of their words.
-        """
+        """Return a new scorer."""
         return make_scorer(self.algo, source, similarity, **self.parameters)

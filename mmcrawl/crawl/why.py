@@ -64,11 +64,6 @@ def explain(links: InterLink, arguments: Mapping[str, Any], url: str) -> Why:
     To tell the parts of its score the crawl's history is told to the algorithm again, up to then:
     that takes about as long as taking up the crawl.
 
-    Args:
-        links: of the crawl.
-        arguments: of the job.
-        url: address of the link.
-
     Raises:
         StoreError: no link to it is there; the message tells which ones are like it.
     """
@@ -180,10 +175,6 @@ def _parts(
 
 class _Watched(Overheard):
     """An algorithm that is watched scoring a link.
-
-    Args:
-        scorer: the algorithm.
-        link: whose scores are watched.
 
     Attributes:
         parts_then: the parts of the score that came nearest to the one that the link has, the last

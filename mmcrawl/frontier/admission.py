@@ -93,8 +93,6 @@ class Areas:
 
         Args:
             form: `shape` of its address.
-            relevant: whether it was.
-            failed: whether it could not be fetched.
         """
         host, *names = _names(form)
         area, first = self._hosts.setdefault(host, _Area()), False
@@ -235,10 +233,6 @@ _domain_of = lru_cache(maxsize=16_384)(site_of)
 class Sites:
     """The hosts that a crawl keeps to.
 
-    Args:
-        limits: of the crawl.
-        seeds: their addresses.
-
     Attributes:
         private_hosts: those in private networks that may be asked: the seeds' own; all, if the
             limits say so.
@@ -270,7 +264,6 @@ class Admission:
     """Decides which links may be followed, and gives the reason where one may not.
 
     Args:
-        limits: of the crawl.
         seeds: their addresses; or the sites, where several parts of a crawl have them in common.
 
     Attributes:

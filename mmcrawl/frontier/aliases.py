@@ -98,9 +98,6 @@ class Aliases:
     """The aliases among the addresses of a crawl.
 
     Links are named by their numbers in the frontier. The first of several aliases stands for all.
-
-    Args:
-        links: the links of a crawl, with their addresses and digests.
     """
 
     def __init__(self, links: LinkTable) -> None:

@@ -361,8 +361,6 @@ class BoilerplateMedia:
         """Count a crawled page and the media on it; return resources now known as site-wide.
 
         Args:
-            page: address of the page.
-            resources: addresses of the media on it.
             animations: those of them that are animations.
         """
         found = []

@@ -129,13 +129,7 @@ class _Counted:
 
 
 class InterLink(LinkTable):
-    """The links of one job with everything known of them.
-
-    Args:
-        store: an open store.
-        job: number of the job.
-        ranking: a new one: where links stand.
-    """
+    """The links of one job with everything known of them."""
 
     def __init__(self, store: SqliteStore, job: int, ranking: Ranking) -> None:
         super().__init__(store, job)

@@ -52,12 +52,7 @@ class PastFailure:
 
 
 class LinkTable:
-    """The links and pages of one job in the store.
-
-    Args:
-        store: an open store.
-        job: number of the job.
-    """
+    """The links and pages of one job in the store."""
 
     def __init__(self, store: SqliteStore, job: int) -> None:
         self.store = store

@@ -45,11 +45,6 @@ class RequisiteLimits:
 class RequisiteQueue:
     """The requisites of one job.
 
-    Args:
-        store: an open store.
-        job: number of the job.
-        limits: how much is kept.
-
     Attributes:
         waiting: how many wait, by their origin; the one that was taken from last is the last, so
             that those before it are likely to be free.
@@ -89,7 +84,6 @@ class RequisiteQueue:
         """Add the requisites of a page; those already known stay as they are.
 
         Args:
-            urls: the addresses.
             page: id of its link.
             by: the style sheet that names them, or what is redirected there.
         """

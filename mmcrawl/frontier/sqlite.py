@@ -43,7 +43,6 @@ class SqliteFrontier(InterLink):
     """The links of one job. Link ids are small integers, counted from 0 within the job.
 
     Args:
-        store: an open store.
         job: the job whose links these are. Links left running by a crawl that died wait again; so
             do those that failed or led astray, if no page at all could be fetched.
         links: which are to be followed: `all`, those in advertisements and notices of rights behind

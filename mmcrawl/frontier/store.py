@@ -38,7 +38,6 @@ def open_store(uri: str, *, afresh: bool = False, read_only: bool = False) -> "S
     """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`).
 
     Args:
-        uri: of the store.
         afresh: leave out what mmcrawl kept in that file.
         read_only: only read a file, as it is now, even while another process writes to it.
 
@@ -239,11 +238,6 @@ class SqliteStore:
 
 def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
     """Ensure that a job continues with the arguments it began with.
-
-    Args:
-        store: its name in messages.
-        job: the existing job of that name.
-        arguments: those given now.
 
     Raises:
         StoreError: they differ from the job's.

@@ -282,9 +282,7 @@ def suggested_words(
 
     Args:
         right, wrong: addresses; without wrong ones, others are drawn by chance.
-        archive: that holds them.
         pages: how many of each kind are read.
-        most: how many words.
         known: words that are left out.
     """
     good, bad = (read_examples(urls[:pages], archive).pages for urls in (right, wrong))

@@ -321,7 +321,6 @@ def learn(
     2002, "Partially supervised classification of text documents").
 
     Args:
-        good, bad: Pages that are right, and that are wrong.
         unlabelled: Pages without a label; used if there are no bad ones.
     """
     taken_as_bad = not bad

@@ -46,7 +46,6 @@ class Collector:
 
     Args:
         budget: how much may be kept; what is held already is added to it.
-        kinds: that are wanted.
         players: what fetches the media of players of other sites; None if they are not wanted.
 
     Attributes:

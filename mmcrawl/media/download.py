@@ -150,9 +150,7 @@ class Download:
 
         Args:
             status: 200 or 206; 416 where the range is not there.
-            header: of the answer.
             length: bytes of its body, None where that is not known.
-            url: that was answered.
 
         Raises:
             MediaError: it is not wanted. With `again`, the same request without a range may help.

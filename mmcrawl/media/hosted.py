@@ -243,7 +243,6 @@ class YtDlp:
     """Fetches the media of players of other sites.
 
     Args:
-        program: name or path of yt-dlp.
         private: the private hosts that may be asked.
         pause: seconds between two requests that it makes for pages.
         timeout: seconds in which a server has to answer.

@@ -132,10 +132,6 @@ def kind_of(content_type: str, wanted: str) -> str:
 
     What holds, or names, either sound or pictures is of the kind that it was taken for, as is what
     is wrapped in an archive. A picture moves if `moves` says so.
-
-    Args:
-        content_type: as `type_of` gives it.
-        wanted: the kind that the page names it as.
     """
     if content_type in _CONTAINERS and wanted in (AUDIO, VIDEO) and content_type not in _WRAPPED:
         return wanted
@@ -166,10 +162,6 @@ def says_no_media(header: str, wanted: str) -> bool:
 
     Images, fonts, and documents in place of a film. Text is not among them: servers say that of
     anything.
-
-    Args:
-        header: as the server sent it.
-        wanted: the kind that the page names it as.
     """
     said = header.partition(";")[0].strip().lower()
     if said.startswith("text/") or (wanted == IMAGE_ANIMATION and said in _PICTURES):

@@ -351,10 +351,6 @@ def _medium_of(thing: Thing, around: tuple[Thing, ...]) -> Described | None:
 def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
     """Yield the media that an element's attributes describe.
 
-    Args:
-        tag: Its name, lower case.
-        attributes: As written.
-
     >>> [d.addresses for d in described_in("li", {"data-mp3": "a.mp3", "data-id": "7"})]
     [('a.mp3',)]
     >>> [d.addresses for d in described_in("ruffle-embed", {"src": "q.swf"})]

@@ -216,7 +216,6 @@ def media_in_values(query: str, kinds: Collection[str] = PLAYED) -> Iterator[str
     """Yield the media file names among the values of a query string or a player's variables.
 
     Args:
-        query: As written.
         kinds: Only files of these; a player's skin is a package, too.
 
     Values are split at ``&`` and at the first ``=``, then percent-decoded; those of over 8,192
@@ -361,8 +360,6 @@ def kind_by_headers(url: str, content_type: str, disposition: str) -> str | None
     """Return the media kind that the headers of an answer name, None if they name none.
 
     Args:
-        url: what was asked for.
-        content_type: the header ``Content-Type``.
         disposition: the header ``Content-Disposition``, whose file name decides where the type
             says nothing.
     """

@@ -221,7 +221,6 @@ def with_dynamic_media(page: Page, kinds: dict[str, str]) -> Page:
     """Return the page with some of its links turned into media.
 
     Args:
-        page: a parsed page.
         kinds: for the URLs of links that are media, of which kind.
     """
     media = tuple(

@@ -145,9 +145,6 @@ def media_in(
     """Return the media that a part of a page shows or links to.
 
     Args:
-        content: The part.
-        encoding: Python codec name.
-        url: Of the page.
         page: The page, whose ``base`` element counts; without it, kinds are right, addresses may
             not be.
     """
@@ -172,7 +169,6 @@ def page_links(
     Args:
         references: In document order.
         page_url: As the resolver writes it; links to it are left out.
-        page_host: Of page_url.
     """
     occurrences: dict[str, list[Reference]] = {}
     for reference, target in references:

@@ -394,11 +394,7 @@ class SimulationSigns:
         self._control = self._control or attributes.get("type", "").lower() == "range"
 
     def say_so(self, title: str, headings: str) -> bool:
-        """Return whether the page is a simulation.
-
-        Args:
-            title, headings: Of the page.
-        """
+        """Return whether the page is a simulation."""
         if self._courseware:
             return True
         if self._chart or not (self._canvas or self._engine):

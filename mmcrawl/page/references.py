@@ -75,11 +75,7 @@ Resolved = tuple[Reference, Target]
 
 
 class Captions:
-    """Collects the text of open elements, for references that have none.
-
-    Args:
-        references: Of the page so far.
-    """
+    """Collects the text of open elements, for references that have none."""
 
     def __init__(self, references: list[Reference]) -> None:
         self._references = references
@@ -319,13 +315,7 @@ def said_kind(reference: Reference, target: Target) -> str | None:
 
 
 def kind_of_reference(reference: Reference, target: Target, page_host: str) -> str | None:
-    """Return the kind of the medium that a reference leads to, None if it leads to none.
-
-    Args:
-        reference: As the page writes it.
-        target: Where it leads.
-        page_host: Of the page.
-    """
+    """Return the kind of the medium that a reference leads to, None if it leads to none."""
     kind = None if is_of_no_media(reference.mime) else reference.kind
     if reference.only_kind and kind:
         return kind

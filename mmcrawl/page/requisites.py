@@ -43,10 +43,6 @@ _CANDIDATES = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
 def page_requisites(tree: PageTree, url: str) -> tuple[str, ...]:
     """Return the addresses of what a page needs to be seen, each once: style sheets come first.
 
-    Args:
-        tree: Of the page.
-        url: Its address.
-
     >>> from mmcrawl.page.html.tree import read_tree
     >>> page = b'<img src=a.png srcset="b.png 2x"><link rel=stylesheet href=/c.css><a href=d.htm>'
     >>> page_requisites(read_tree(page), "http://h.test/e/")

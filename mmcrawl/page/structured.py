@@ -97,11 +97,7 @@ class Marked:
 
 
 class Declared:
-    """The declarations of a page, each part read on demand; nothing raises.
-
-    Args:
-        tree: The page.
-    """
+    """The declarations of a page, each part read on demand; nothing raises."""
 
     def __init__(self, tree: PageTree) -> None:
         self.tree = tree
@@ -147,7 +143,6 @@ class Declared:
         """Return a resolver for its references.
 
         Args:
-            url: Of the page.
             encoding: In which queries are written; by default that of its text.
         """
         encoding = encoding or self.tree.encoding

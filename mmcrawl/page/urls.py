@@ -86,8 +86,6 @@ def base_url(base: str, url: str, encoding: str) -> str:
 
     Args:
         base: The page's ``<base href>`` as written, or "".
-        url: Of the page.
-        encoding: The page's.
     """
     if not base:
         return url
@@ -133,7 +131,6 @@ class Resolver:
     """Turns the references of one page into targets.
 
     Args:
-        base: The URL that relative references start from.
         encoding: The page's; a browser encodes a query with it; UTF-16 and HZ it replaces by UTF-8.
     """
 
@@ -169,7 +166,6 @@ def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | No
 
     Args:
         base: Absolute; "" where the reference is.
-        reference: As written.
         encoding: Of the page; the query is in it.
 
     Source: the URL standard of WHATWG. Hosts come in ASCII (UTS 46), IPv4 addresses however they

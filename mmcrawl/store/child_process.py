@@ -109,7 +109,6 @@ class ChildProcess:
 
         Args:
             question: A value that JSON can write.
-            bodies: Bytes that go with it.
 
         Raises:
             OSError, ValueError: the process has ended.

@@ -127,12 +127,9 @@ class Store(Protocol):
         """Yield keys and documents that meet all conditions; others may write at the same time.
 
         Args:
-            table: Name of the table.
-            conditions: Of the documents.
             order: Fields by which they come, upwards; by key if there are none. Numbered ones that
                 are equal in these come by key, others in any order.
             fields: Only these are read; all if there are none.
-            limit: How many, at most.
             backwards: Whether the last come first.
         """
 
@@ -181,10 +178,7 @@ def open_documents(
     """Open a store.
 
     Args:
-        contents: What it holds.
         uri: ``mongodb://HOST/DATABASE``, where there is no path.
-        path: Of an SQLite file.
-        create: Whether it is made where there is none.
         read_only: Whether nothing is written; None leaves it to what may be.
 
     Raises:

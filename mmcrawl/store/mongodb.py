@@ -88,9 +88,7 @@ def connect(contents: Contents, uri: str, *, create: bool, read_only: bool) -> S
     """Connect, and create indexes if requested.
 
     Args:
-        contents: What is kept there.
         uri: ``mongodb://HOST/DATABASE``, also with user, password and options.
-        create: Whether it is set up if it is not there.
         read_only: Whether nothing will be written, for which the role read is enough.
 
     Raises:
@@ -357,9 +355,6 @@ class MongoStore:
     """A `Store` in a database.
 
     Args:
-        contents: What it holds.
-        uri: ``mongodb://HOST/DATABASE``.
-        create: Whether its collections are made where there are none.
         read_only: Whether nothing is written; by default where none are made.
 
     Raises:

@@ -59,8 +59,6 @@ class SqliteStore:
     """A `Store` in a file.
 
     Args:
-        contents: What it holds.
-        path: Of the file.
         create: Whether it is made, with its folder, where there is none.
         read_only: Whether nothing is written; None leaves it to what may be.
 

@@ -87,7 +87,6 @@ def connected(
 
     Args:
         address: A URI, or ``:memory:``.
-        factory: The class of the connection.
         wait: Seconds for another process to finish its write; 30 by default.
         trust: Whether its schema may call what SQLite does not count as innocuous.
     """
@@ -115,8 +114,6 @@ def set_up(db: sqlite3.Connection, kind: FileKind, pragmas: Sequence[str] = ()) 
     """Make the tables of an empty file; return whether it was empty.
 
     Args:
-        db: Of the file.
-        kind: What it becomes.
         pragmas: Run before there is a table.
     """
     if not is_empty(db):
@@ -210,9 +207,6 @@ def require_tables(db: sqlite3.Connection, name: str, schema: str, optional: str
     """Refuse a file whose tables and indexes are not those that a script makes, or that has more.
 
     Args:
-        db: Of the file.
-        name: Of the file, for the message.
-        schema: The script.
         optional: One that makes tables which may be missing.
 
     Raises:

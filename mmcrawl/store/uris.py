@@ -35,7 +35,6 @@ def archive_uri(named: str | None, store: str) -> str | None:
 
     Args:
         named: URI or file as a user gives it; "" or ``none`` for no archive, None for the default.
-        store: URI of the crawl's store.
 
     Raises:
         ValueError: `named` is not understood.

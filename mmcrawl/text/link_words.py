@@ -30,7 +30,6 @@ def names_media(anchor: str, kinds: Iterable[str] = DEFAULT_KINDS) -> bool:
     """Return whether the text of a link promises media.
 
     Args:
-        anchor: The text.
         kinds: That are wanted; those that are always looked for have their words in common.
 
     >>> names_media("Listen to lecture 3"), names_media("实验视频"), names_media("About us")

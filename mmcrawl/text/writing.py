@@ -124,7 +124,6 @@ class CsvWriter:
 
     Args:
         stream: Opened with ``newline=""``.
-        options: Of `csv.writer`.
     """
 
     def __init__(self, stream: TextIO, **options: Any) -> None:

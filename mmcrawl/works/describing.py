@@ -329,7 +329,6 @@ def found_pages(
 
     Args:
         records: The media pages of the crawl, best first, each with the crawl's topic.
-        archive: Open; None for a crawl without one.
         problem: Is told what could not be read, a sentence each.
     """
     for topic, record in records:

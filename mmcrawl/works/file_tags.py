@@ -55,9 +55,6 @@ class TagReader:
 
     What cannot be read has no tags; nor have, where mutagen (for Matroska, AVI and the like:
     pymediainfo) is not installed, audio and video.
-
-    Args:
-        store: Folder or URL of the media store.
     """
 
     def __init__(self, store: str) -> None:

@@ -191,7 +191,6 @@ class SharedText:
     """The matched runs of two pages.
 
     Args:
-        before, after: The pages.
         pairs: Blocks known to be the same block, old ones by new ones. What both have of text is
             not for other blocks.
     """

@@ -73,9 +73,7 @@ def watched_changes(
     pages there are and however long their history is.
 
     Args:
-        archive: Where the pages are.
         urls: Of the pages, each with when it was visited last, or `inf`.
-        watch: What is looked for.
         compare: Does what :func:`watched_blocks` does of two versions, which never change; by
             default they are read from the archive.
         failed: Called for versions that cannot be compared.

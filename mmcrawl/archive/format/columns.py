@@ -190,8 +190,6 @@ def compressed(
     """Return a frame whose window covers all of the data (up to 128 MB).
 
     Args:
-        data: What it is to hold.
-        level: Of zstd.
         checksum: Whether damage is to be noticed where no digest of the data is kept.
         like: What the data repeats much of, and will be there when it is read.
     """
@@ -221,10 +219,8 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: Lik
     """Return what was compressed, or its first bytes.
 
     Args:
-        frame: As :func:`compressed` made it.
         size: Of all that was compressed.
         up_to: How many bytes are needed, or a few more; the rest may be damaged.
-        like: What it was compressed with.
 
     Raises:
         StoreError: the frame is damaged.

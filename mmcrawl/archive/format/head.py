@@ -264,11 +264,7 @@ def packed(
     """Return a segment, its head and its data.
 
     Args:
-        about: What it says of itself.
-        entries: In order.
         bodies: Of each entry; b"" for a visit.
-        head_level, level: Of zstd, for the head and the bodies.
-        like: The dictionary of these.
     """
     content = bytearray()
     for entry, body, repeat in zip(entries, bodies, _repeats(entries), strict=True):

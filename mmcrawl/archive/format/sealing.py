@@ -141,8 +141,6 @@ class Sealer:
         """Seal the tail of a stream, if it has one; if that fails, nothing is lost.
 
         Args:
-            stream: Its number.
-            level: Of zstd.
             whole: Whether a tail of any size is merged with a segment that is not full.
             ending: Whether what is not full gets its dictionary, too, which takes time each time.
         """
@@ -216,9 +214,7 @@ def rewritten(
     """Return a segment that is to replace others in order, proved by its digests.
 
     Args:
-        reader, segments: Where the bodies are.
         entries: What it has: theirs, or others with the same bodies, or none where one is purged.
-        level: Of zstd.
         base: Its dictionary, None for none.
 
     Raises:

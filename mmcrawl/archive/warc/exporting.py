@@ -60,7 +60,6 @@ def export_warc(
     are written as URIs. The file is the same for the same archive.
 
     Args:
-        archive: What to write.
         path: The file; it appears when it is complete, in place of one of that name.
         url, host: Only this one; with both, the URL.
         since, until: Only visits from this time on, and before that one. One whose version lies

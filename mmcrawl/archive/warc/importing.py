@@ -142,9 +142,7 @@ def import_warc(
     6.7). Transfer and content codings are undone. A response ``304`` is a visit.
 
     Args:
-        archive: Where to.
         paths: The files, compressed record by record or not at all.
-        method: As of :meth:`Archive.store_many`.
 
     Raises:
         BlockError: there is no such method.

@@ -49,7 +49,6 @@ def beside_text(
     """Return the chosen lines with those of authors of posts, and of the price.
 
     Args:
-        tree, measures, lines: The page.
         chosen: Of each line, whether it is of the text.
         posts: Whether the text is what several people wrote.
         price: What a product costs as far as that is known, None if the page is of none.

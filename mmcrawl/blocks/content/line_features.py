@@ -45,10 +45,6 @@ PAGE_COLUMNS = 93
 class Prose:
     """What surrounds each line at several scales, and where it lies to the prose.
 
-    Args:
-        tree, measures, lines: The page.
-        texts, around: What is known of its lines.
-
     Attributes:
         best: The element whose own paragraphs hold most of the prose; 0 if none does.
         holders: Of each line, the innermost elements around it with 5, 20 and 50 % of the page's

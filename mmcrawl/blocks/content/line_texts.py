@@ -63,10 +63,6 @@ class Sections:
     A heading names all sections again. A short line that names comments, or is no link and names
     related pages, adds to what the heading has said.
 
-    Args:
-        tree, lines: The page.
-        measured: What the texts of the lines are like.
-
     Attributes:
         levels: Of each line, 1 to 6 where it is a heading, else 0.
     """
@@ -116,12 +112,7 @@ def _sections_named(heading: str) -> list[float]:
 
 
 class Repetitions:
-    """The lines that the page's own metadata repeats.
-
-    Args:
-        lines: Of the page.
-        metadata: What it says of itself.
-    """
+    """The lines that the page's own metadata repeats."""
 
     def __init__(self, lines: PageLines, metadata: PageMetadata) -> None:
         texts = lines.texts
@@ -193,7 +184,6 @@ class LineTexts:
     """The texts of lines, measured; what is not asked for often is measured a slice at a time.
 
     Args:
-        texts: Of the lines.
         links: Characters of each inside links.
         breaks: How many ``<br>`` stand before each.
 

@@ -105,9 +105,7 @@ def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMe
     the start page names the site.
 
     Args:
-        tree, lines: The page.
         prose: The element that holds most of the prose, an index into the tree.
-        metadata: Of the page.
     """
     title = " ".join(metadata.title.split())
     headings = [
@@ -174,7 +172,6 @@ def comments_of(
     """Return the paragraphs of comments among some lines, each once.
 
     Args:
-        tree, measures, lines: The page.
         among: Of each line, whether it stands among comments and is not part of the text.
     """
     found: dict[str, None] = {}

@@ -92,12 +92,7 @@ def page_type(
     What plays on the page comes first, then lists of links, then what is only linked.
 
     Args:
-        tree: The page.
-        url: Of the page.
         title: Of the page, with the site's name.
-        paragraphs: Its content.
-        links: In there.
-        genres: Their probabilities.
     """
     if "frameset" in tree.tags:
         return "hub"

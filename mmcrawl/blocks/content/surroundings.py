@@ -90,10 +90,6 @@ _State = tuple[int, int, int, float, float, float, float]
 class Surroundings:
     """The surroundings of the lines of a page.
 
-    Args:
-        tree, measures, lines: The page.
-        start_tags: What they say of the text inside.
-
     Attributes:
         with_text: Of each node, whether it is an element that holds text.
         around_first: Of each line, the innermost of them around its first run of text.
@@ -201,9 +197,6 @@ class StartTags:
     """What start tags say about the text inside their elements: few things, repeated often.
 
     One object reads many pages: those of a site share most of their class attributes.
-
-    Args:
-        class_weights: What the words of class attributes say.
     """
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:

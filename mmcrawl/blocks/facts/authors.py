@@ -102,7 +102,6 @@ class AuthorReader:
     """Reads the authors of one page.
 
     Args:
-        said, lines: The page.
         headline: Row of its headline among the lines, -1 for none.
         site_name: Of the site, which is often given where nobody signed.
     """

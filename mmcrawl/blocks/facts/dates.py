@@ -268,7 +268,6 @@ class DateReader:
     Args:
         said, lines: The page.
         headline: Row of its headline among the lines, -1 for none.
-        url: Of the page, "" if it has none.
         month_first: What ``03/04/2019`` is.
     """
 

@@ -67,9 +67,7 @@ def page_facts(said: Declared, lines: PageLines, *, title: str = "", url: str = 
     """Read the facts of a page; never raises, whatever the page says.
 
     Args:
-        said, lines: The page.
         title: Its headline: dates and bylines near it are the article's.
-        url: Of the page, "" if it has none.
     """
     headline = _row_of(title, said.tree, lines)
     language = _language(said, lines)
@@ -191,7 +189,6 @@ def price_of(said: Declared, title: str) -> str:
     """Return the price of the product that a page is about, as ``49.90 EUR``; "" for none.
 
     Args:
-        said: What the page says.
         title: Its headline; of several products the one of that name counts.
     """
     for amount, currency in _prices(said, title.casefold()):

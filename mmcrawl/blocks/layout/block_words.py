@@ -216,11 +216,7 @@ _known_words = lru_cache(maxsize=8192)(_words_in)  # of short texts: long ones s
 
 
 class TopicWords:
-    """The words of a page's title, headings and keywords.
-
-    Args:
-        texts: What names the page's topic.
-    """
+    """The words of a page's title, headings and keywords."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._words: set[str] = set().union(*map(words_of, texts))

@@ -154,8 +154,6 @@ class PageAreas:
         """Return the smallest element with most of the weight of the blocks that may be content.
 
         Args:
-            blocks: All blocks of the page, as ranges of nodes.
-            areas: The area of each.
             weights: Running sums over the nodes: of what makes a part weigh.
         """
         counted = np.diff(weights)
@@ -224,7 +222,6 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     """Whether a page is there for its text, not for its links (section 2.2.3, step 4).
 
     Args:
-        measures: Of the page.
         link_text_ratio: Characters of link text for each character of other text, below which it
             is a topic page.
     """
@@ -234,10 +231,6 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
 
 class PageFeatures:
     """The features of a page, however it is cut into blocks; each is computed on demand.
-
-    Args:
-        tree, measures: The page.
-        url: Of the page, or None.
 
     Attributes:
         url: "" if it is not known.
@@ -308,10 +301,6 @@ def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
 
     x and y are those of its centre; lengths are pixels, shares of the page's width and height, or
     shares of the height of a window.
-
-    Args:
-        page: The page.
-        nodes: What the block holds.
     """
     first, after = nodes.start, nodes.stop
     chars, link_chars = (sums[after] - sums[first] for sums in (page.chars, page.link_chars))

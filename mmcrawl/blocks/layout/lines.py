@@ -203,9 +203,6 @@ class PageText:
 
     Inline elements separate no words; a space separates lines.
 
-    Args:
-        tree, measures: The page.
-
     >>> from mmcrawl.page.html.tree import read_tree
     >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
     >>> PageText(tree, Measures(tree)).of(range(len(tree)))

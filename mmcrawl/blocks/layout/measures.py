@@ -228,7 +228,6 @@ def content_runs(
     """Cut content into runs.
 
     Args:
-        tree: The page.
         pieces: Nodes in order, none inside another.
         owners: Of each piece, any number.
         within_owners: The owners are nodes around the pieces, or the pieces themselves, and no run

@@ -46,9 +46,6 @@ def node_sizes(tree: PageTree, measures: Measures) -> tuple[list[float], list[fl
     """Return the widths and the heights of all nodes, in CSS pixels; of what is hidden, 0.
 
     The width of an inline element is that of the line it may fill. Linear in the nodes.
-
-    Args:
-        tree, measures: The page.
     """
     sizes = NodeSizes(tree, measures)
     return sizes.widths, sizes.heights
@@ -60,8 +57,6 @@ def declared_size(
     """Return the width and height that an element declares, 0 where it declares none.
 
     Args:
-        tree: The page.
-        node: An element.
         around: Size of its parent, for percentages; 0 is unknown.
     """
     return _size(_declared_in(tree.attributes(node)), around)

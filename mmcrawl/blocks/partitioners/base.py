@@ -41,7 +41,6 @@ class Partitioner(Protocol):
         """Return the blocks of a page: in order, not overlapping.
 
         Args:
-            tree: The page.
             level: How often blocks are cut again, at least 1. A partitioner without levels
                 returns cuts without children.
         """

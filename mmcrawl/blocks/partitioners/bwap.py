@@ -122,7 +122,6 @@ class BlockRules:
     """Tells which elements of a page are blocks.
 
     Args:
-        tree: The page.
         min_size: Factor on the least areas of rule 5.
     """
 
@@ -145,7 +144,6 @@ class BlockRules:
         """Whether an element is a block, by the rules in order.
 
         Args:
-            node: An element.
             follows_block: Whether the sibling before it is a block.
         """
         if self.tree.tags[node] in _PAGE:
@@ -301,7 +299,6 @@ class Bwap:
         """Return the outermost blocks among elements and what is in them (algorithm 1).
 
         Args:
-            rules: Those of the page.
             waiting: The elements with their depths, the last one first.
 
         Returns:

@@ -46,10 +46,8 @@ class ElementRules:
     """Tells which elements of a page are not split further.
 
     Args:
-        tree, measures: The page.
         min_width, min_height: An element below both is no part of the layout (rule 2).
         merges_links: Whether an element with links in it may be merged by rule 1.
-        sheets: Linked style sheets, as far as they are known.
     """
 
     def __init__(

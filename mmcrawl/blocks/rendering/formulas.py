@@ -95,9 +95,6 @@ _SILENT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mpresc
 class Formulas:
     """The formulas of a page.
 
-    Args:
-        tree: The page.
-
     Attributes:
         of: Formula by the node where its group begins.
         after: Of these nodes, the node behind the group.

@@ -145,7 +145,6 @@ def nested(runs: Sequence[Run], parts: Mapping[int, Styled | Link], depth: int =
     Args:
         runs: Of a line, in order.
         parts: What the elements are, empty.
-        depth: How many of the elements around them have been looked at.
     """
     found: list[Inline] = []
     place = 0

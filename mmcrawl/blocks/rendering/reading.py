@@ -92,7 +92,6 @@ def page_document(
     """Return the content of a page as a document.
 
     Args:
-        tree, measures, lines: The page.
         chosen: Of each line, whether it is content.
         title: The headline; a heading that repeats it is left out of the blocks.
         url: Of the page; makes addresses absolute.

@@ -184,10 +184,6 @@ def node_places(
 
     Elements stand below each other in the order of the text, and at the left of what they stand
     in; the cells of a row stand side by side. What fills less than a line takes no height.
-
-    Args:
-        tree: The page.
-        widths, heights: Of its nodes (see :func:`~mmcrawl.blocks.layout.sizes.node_sizes`).
     """
     count = len(tree)
     lefts, tops = [0.0] * count, [0.0] * count

@@ -88,7 +88,6 @@ class TreeBuilder:
     """Builds the table of nodes from the tokens of a page.
 
     Args:
-        markup: The page.
         start: Where its text begins, behind a byte order mark.
         unit: Bytes of the body for each byte of the markup.
     """

@@ -158,7 +158,6 @@ def chinese_encoding(body: bytes, least: float = _READS_AS_CHINESE) -> str | Non
     """Return the Chinese encoding that reads best, or None if the bytes do not read as Chinese.
 
     Args:
-        body: Of a page.
         least: Share of the characters outside ASCII that are to be common ones.
     """
     scores = {encoding: _chinese_share(body, encoding) for encoding in (GB, BIG5)}
@@ -258,12 +257,7 @@ _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:
 
 
 def page_encoding(body: bytes, content_type: str | None = None) -> str:
-    """Return the Python name of a page's encoding.
-
-    Args:
-        body: The page as received.
-        content_type: The header's value, if any.
-    """
+    """Return the Python name of a page's encoding."""
     bom_encoding, _ = read_bom(body)
     if bom_encoding == "utf-32-le":
         return "utf-16-le"  # as browsers read these bytes; the mark of utf-32-be is none to them
@@ -297,12 +291,7 @@ def codec_of(label: str) -> str | None:
 
 
 def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
-    """Return the encoding of a page and the page as UTF-8, without byte order mark and NULs.
-
-    Args:
-        body: The page as received.
-        content_type: The header's value, if any.
-    """
+    """Return the encoding of a page and the page as UTF-8, without byte order mark and NULs."""
     bom_encoding, bom = read_bom(body)
     if bom_encoding is not None and bom is not None:
         encoding, body = bom_encoding, body[len(bom) :]

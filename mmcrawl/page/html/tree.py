@@ -56,7 +56,6 @@ class RunTexts:
 
     Args:
         joined: The texts, separated by NUL, which is in none of them.
-        count: How many there are.
     """
 
     def __init__(self, joined: str, count: int) -> None:

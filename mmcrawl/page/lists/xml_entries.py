@@ -129,11 +129,7 @@ def _height(opened: list[tuple[str, str]], names: Set[str]) -> int:
 
 
 class _Reading:
-    """One pass over a file: tags, text, and what is neither.
-
-    Args:
-        utf8: The file.
-    """
+    """One pass over a file: tags, text, and what is neither."""
 
     def __init__(self, utf8: bytes) -> None:
         self._utf8 = utf8
@@ -304,7 +300,6 @@ def xml_entries(
     """Yield the entries of a file, whatever stands around them; never raises.
 
     Args:
-        body: The file as received.
         names: Of entries, in lower case. None stands in another.
         beside: Names of other elements that are yielded where they are in none.
 

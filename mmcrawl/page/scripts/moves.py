@@ -103,12 +103,7 @@ class Moves:
             self._is_moved = self._is_moved or _may_move(code)
 
     def all(self, tree: PageTree, url: str) -> list[Move]:
-        """Return the moves of the page, the first of each address.
-
-        Args:
-            tree: The page.
-            url: Its address.
-        """
+        """Return the moves of the page, the first of each address."""
         made = [*self._refreshes]
         if self._is_moved:
             found = run_scripts(tree, url, self._short_enough())
@@ -173,13 +168,7 @@ class Found(NamedTuple):
 
 
 def run_scripts(tree: PageTree, url: str, scripts: list[str]) -> Found:
-    """Run the scripts of a page, in order; nothing is found if their process dies.
-
-    Args:
-        tree: The page.
-        url: Its address.
-        scripts: Their code.
-    """
+    """Run the scripts of a page, in order; nothing is found if their process dies."""
     elements = _elements(tree)
     page = {
         "href": url,

@@ -179,8 +179,6 @@ class ArchivedPages:
     """Writes pages into a folder.
 
     Args:
-        shipment: Knows what is archived.
-        create: Opens a new file by its path.
         held: Paths of files by their addresses: pages play them.
 
     Attributes:

@@ -47,8 +47,6 @@ class HeldFiles:
     addresses by which it names them.
 
     Args:
-        shipment: Opens them.
-        create: Opens a new file by its path, separated by slashes.
         there: The digest of each file that is there from before and is not copied again, by path.
 
     Attributes:
