@@ -178,10 +178,8 @@ class Archive:
         return self._lookup.found(row, failed) if row is not None else []
 
     def versions(self, url: str, failed: Failed = logger.warning) -> list[Version]:
-        """Return the versions of a URL in order of time; empty for one that is not stored.
-
-        Args:
-            failed: Called for each version that cannot be read and is left out.
+        """Return the versions of a URL in order of time; `failed` is called for each unreadable
+        one.
         """
         row = self._lookup.url(url)
         return self._lookup.versions_of(row, failed) if row is not None else []
@@ -236,19 +234,14 @@ class Archive:
         return life_of(self._index, self._reader, digest.lower())
 
     def anew(self, url: str) -> list[StoredAnew]:
-        """Return what is new in each version of a URL, in the order of storing.
-
-        Reads no page.
-        """
+        """Return what is new in each version of a URL, in the order of storing; reads no page."""
         return list(stored_anew(self._index, self._reader, self._lookup.known_url(url)))
 
     def diff(self, old: Version, new: Version) -> Difference:
-        """Compare two versions block by block (Song et al. 2008, section 2.3).
+        """Compare two versions, also of different URLs, block by block (Song et al. 2008, section
+        2.3).
 
-        They may be of different URLs. What is no page is compared as a whole, without words.
-
-        Raises:
-            BlockError: as :meth:`blocks_of`.
+        What is no page is compared as a whole, without words. Raises what :meth:`blocks_of` does.
         """
         return difference(self.page(old), self.page(new))
 
@@ -296,9 +289,7 @@ class Archive:
             return set()
 
     def _clean_again(self, report: CheckReport) -> CheckReport:
-        """Repair until another check finds nothing new; return the sum of all findings.
-
-        What one repair wrote may show another what to write.
+        """Repair until another check finds nothing new, as repairs may show more; sum the findings.
         """
         known = {fault.what: fault for fault in report.faults}
         for _ in range(_MOST_REPAIRS):
@@ -395,11 +386,7 @@ class Archive:
 
 
 def stats_of(index: Index, reader: Reader) -> ArchiveStats:
-    """Count what there is; reads every head, but no page.
-
-    Raises:
-        StoreError: a segment is damaged; the message names it.
-    """
+    """Count what there is; reads every head, but no page; a StoreError names a damaged segment."""
     of_url = {row.id: row.host for row in index.urls()}
     hosts = {host: [0, 0, 0] for host in sorted(set(of_url.values()))}
     for name in of_url.values():

@@ -323,9 +323,7 @@ class Checker:
     ) -> list[int]:
         """Tell of the rows that no record proves; return the keys of those that are none.
 
-        Args:
-            right: Those that are right; what may be, as its record is damaged, is added.
-            lie: What to tell of one that no record can be of.
+        What may be, as its record is damaged, is added to `right`.
         """
         untrue = []
         for key, row in found.items():

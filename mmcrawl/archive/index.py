@@ -228,12 +228,7 @@ Packed = tuple[Segment, bytes, bytes]
 
 
 class Index:
-    """The index of an open archive. Any thread may ask; one at a time writes.
-
-    Attributes:
-        store, read_only: As given.
-        name: Name in messages of the archive.
-    """
+    """The index of an open archive. Any thread may ask; one at a time writes."""
 
     def __init__(self, store: Store, *, read_only: bool = False) -> None:
         self.store = store
@@ -344,9 +339,7 @@ class Index:
         )
 
     def reserve(self, wanted: Mapping[str, int]) -> dict[str, int]:
-        """Take places of streams by name, made now where there is none; return the first of each.
-
-        Numbers that are lost when a process dies, or when others are faster, are never used.
+        """Take places of streams by name, made if need be; return the first. Lost ones stay unused.
         """
         for _ in range(_ATTEMPTS):
             known = self._known_streams(wanted)
@@ -647,11 +640,7 @@ class Index:
     def _whole(
         self, table: str, row: Document, names: tuple[str, ...] | None = None
     ) -> dict[str, Any]:
-        """Return the fields of a document, which a server lets anybody take out or change.
-
-        Raises:
-            StoreError: it is damaged.
-        """
+        """Return the fields of a document; a StoreError if they are gone or of another type."""
         kinds = _FIELDS[table]
         found = {name: row.get(name) for name in names or kinds}
         for name, value in found.items():
@@ -665,10 +654,7 @@ class Index:
 
 
 def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """Return the segments of a stream in order that stand, and those that others replace.
-
-    Of two with the same records either may stand; it is the later one.
-    """
+    """Return a stream's segments that stand, in order, and those that later ones replace."""
     kept: list[Segment] = []
     replaced: list[Segment] = []
     for segment in sorted(segments, key=lambda one: (one.first, one.entries, one.key[-14:])):

@@ -69,11 +69,7 @@ class LevelManager:
         self._archive = archive
 
     def choose(self, url: str) -> LevelChoice:
-        """Choose the level for the next version of a URL.
-
-        Raises:
-            StoreError: a block of the last versions cannot be read.
-        """
+        """Choose the level for the next version of a URL; a StoreError if a block is unreadable."""
         try:
             last = self._archive.get(url)
         except StoreError:

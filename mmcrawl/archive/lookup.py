@@ -26,10 +26,7 @@ Failed = Callable[[str], object]
 
 
 class Lookup:
-    """Finds the rows of URLs and versions in an archive, and makes versions of them.
-
-    What is not there, or damaged, is a StoreError.
-    """
+    """Finds rows of URLs and versions, and makes versions of them; a StoreError if it cannot."""
 
     def __init__(self, index: Index, reader: Reader) -> None:
         self._index = index

@@ -172,11 +172,7 @@ class Stored:
 
 
 def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
-    """Return the blocks that have none inside them: with the layout between, they are the page.
-
-    Args:
-        blocks: Of one version, in the order of :meth:`Archive.blocks_of`.
-    """
+    """Return the blocks, ordered as in a version, that have none inside them."""
     levels = [*(block.level for block in blocks[1:]), 0]
     return [block for block, behind in zip(blocks, levels, strict=False) if behind <= block.level]
 
@@ -280,11 +276,7 @@ def first_header(headers: Headers, name: str) -> str:
 
 
 def as_unix_time(time: datetime | float) -> float:
-    """Return Unix seconds; a datetime without a zone is taken as UTC.
-
-    Raises:
-        ValueError: it is no number (NaN).
-    """
+    """Return Unix seconds; a datetime without a zone is UTC; a ValueError for NaN."""
     if isinstance(time, datetime):
         return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
     if isnan(time):
@@ -303,10 +295,7 @@ def as_text(time: float | None) -> str:
 
 
 def as_date(time: float | None) -> str | None:
-    """Return a time for programs, as ``2024-05-17T08:30:00.000Z``.
-
-    None stands for any time, and for one that no calendar has.
-    """
+    """Return a time as ``2024-05-17T08:30:00.000Z``; None for any, and outside the calendar."""
     if time is None:
         return None
     try:

@@ -37,11 +37,7 @@ class _Leaving(NamedTuple):
 
 
 def purge(index: Index, reader: Reader, urls: Iterable[UrlRow], before: float | None) -> Purged:
-    """Remove versions of some URLs; all of them, or those replaced before a time.
-
-    Raises:
-        StoreError: a segment is damaged, so that it cannot be rewritten; nothing is removed.
-    """
+    """Remove all versions of some URLs, or those replaced before a time; nothing if it fails."""
     size = index.store.size()
     with index.writing():
         leaving = [each for url in urls if (each := _leaving(index, url, before)).versions]

@@ -124,11 +124,9 @@ def next_visit(
     rules: RevisitRules | None = None,
     slight: Collection[Pair] = (),
 ) -> Due:
-    """Return when a URL is to be visited next.
+    """Return when a URL is to be visited next, from all its visits by time, at least one.
 
-    Args:
-        visits: All of them, at least one, by time.
-        slight: Versions that followed each other, between which nothing changed that counts.
+    Between `slight` pairs of versions nothing changed that counts.
     """
     rules = rules or RevisitRules()
     answered = [visit for visit in visits if is_answer(visit.status)]

@@ -383,11 +383,7 @@ def named_by(capture: Capture) -> tuple[str, ...]:
 
 
 def requisites_of(archive: Archive, page: Capture, seen: set[str]) -> Iterator[Capture]:
-    """Yield what a page needs to be seen, each as it was nearest to the time of the page.
-
-    Args:
-        seen: Addresses that are left out; those that were looked for are added.
-    """
+    """Yield what a page needs to be seen, as it was nearest to the page's time; adds to `seen`."""
     waiting = deque(named_by(page))
     while waiting:
         url = waiting.popleft()

@@ -72,28 +72,16 @@ class GroupStore(Protocol):
     """Where groups of visits go."""
 
     def store(self, visits: Sequence[Visited]) -> Answers:
-        """Store visits.
-
-        Raises:
-            StoreError: the store has failed for good: to try again is of no use.
-        """
+        """Store visits; a StoreError if the store has failed for good."""
         ...
 
     def close(self) -> None:
-        """Close the store.
-
-        Raises:
-            StoreError: it fails on closing; what was acknowledged is safe.
-        """
+        """Close the store; a StoreError if that fails: what was acknowledged is safe."""
         ...
 
 
 class ArchiveStore:
-    """Stores groups in an open archive, which is closed with it.
-
-    Args:
-        levels: Chooses the levels of pages that were stored before; None leaves them as they are.
-    """
+    """Stores groups in an open archive, which is closed with it; `levels` may change levels."""
 
     def __init__(
         self, archive: Archive, levels: LevelManager | None = None, method: str | None = None
@@ -240,11 +228,7 @@ class Intake:
         return waiting.done
 
     def close(self) -> None:
-        """Store what waits, then close the store.
-
-        Raises:
-            StoreError: the store fails on closing; what was acknowledged is safe.
-        """
+        """Store what waits and close the store; a StoreError if that fails: the rest is safe."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -353,11 +337,7 @@ class ProcessStore:
         return self._ask(_VISITS.write(_with_bodies(visits, repeat(b""))), _ANSWERS, captured)
 
     def close(self) -> None:
-        """Close the archive and end the process.
-
-        Raises:
-            StoreError: the archive fails on closing; what was acknowledged is safe.
-        """
+        """Close the archive and end the process; a StoreError as of :meth:`ArchiveStore.close`."""
         if self._child.process.poll() is not None:  # waiting callers have been told
             self._child.end()
             return

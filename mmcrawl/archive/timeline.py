@@ -54,10 +54,7 @@ def next_seen(index: Index, url: int, time: float) -> Seen | None:
 
 
 def headed(index: Index, seen: Seen) -> VisitRow | None:
-    """Return the last visit that found a version and came with headers of its own, up to a time.
-
-    None if the version's own holds on.
-    """
+    """Return the last visit with headers of its own that found a version; None if none had."""
     captured = seen.version.time
     if captured == seen.time:
         return None  # no visit in between

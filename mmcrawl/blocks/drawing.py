@@ -162,10 +162,7 @@ def _in_control(tree: PageTree, node: int) -> bool:
 
 
 def _is_line(tree: PageTree, node: int) -> bool:
-    """Whether an element is a link that looks like one and need not be pointed into.
-
-    Its copy cannot be followed; neither can what is in it be pointed at.
-    """
+    """Whether a link looks like a line, so that what is in it need not be pointed at."""
     inside = range(node + 1, tree.after[node])
     return "href" in tree.attributes(node) and not any(tree.tags[n] in BLOCK_TAGS for n in inside)
 

@@ -82,11 +82,7 @@ _LONGEST_AGREEING = 300  # characters of a block that may be the title
 
 
 def kind_features(blocks: PageBlocks) -> Floats:
-    """Return the numbers of each block, in the order of :data:`FEATURES`.
-
-    What needs a look at each character is found for all blocks of the page at once, what is known
-    of a link once for each link.
-    """
+    """Return the numbers of each block, in the order of :data:`FEATURES`; all at once for speed."""
     count = len(blocks)
     texts, links = blocks.texts, blocks.links_in
     han = np.array([has_han(text) for text in texts], dtype=np.bool_)

@@ -212,11 +212,7 @@ def _of_text(blocks: PageBlocks, index: int) -> str:
 
 
 def learnt_kinds(page: PageFeatures, ranges: Sequence[range]) -> list[BlockKind]:
-    """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
-
-    Args:
-        ranges: The blocks, by any method; together they need not be the whole page.
-    """
+    """Return the kind of each block, given as ranges of nodes, in order and not overlapping."""
     if not ranges:
         return []
     blocks = PageBlocks(page, ranges)

@@ -260,10 +260,7 @@ def _is_notice(blocks: PageBlocks, index: int) -> bool:
 
 
 def _settle_lists_in_text(blocks: PageBlocks, found: list[Judgement]) -> None:
-    """Make a list of links part of a text if text of the same element follows it.
-
-    So is a link on its own: a download, a source.
-    """
+    """Make a list of links, or a single link, part of a text that follows in the same element."""
     if not blocks.is_topic_page:
         return
     text_follows: set[int] = set()
@@ -335,9 +332,5 @@ class BlockKind(NamedTuple):
 
 
 def block_kinds(page: PageFeatures, blocks: Sequence[range]) -> list[BlockKind]:
-    """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
-
-    Args:
-        blocks: The blocks, by any method; together they need not be the whole page.
-    """
+    """Return the kind of each block, given as ranges of nodes, in order and not overlapping."""
     return [BlockKind(*found) for found in judge(PageBlocks(page, blocks))]

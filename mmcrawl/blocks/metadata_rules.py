@@ -53,11 +53,7 @@ class MetadataRules:
 
     @classmethod
     def read(cls, given: Mapping[str, str] | str) -> Self:
-        """Return the rules of a dictionary, or of its JSON.
-
-        Raises:
-            MmcrawlError: as above, or it is none.
-        """
+        """Return the rules of a dictionary, or of its JSON; an MmcrawlError if it is none."""
         try:
             rules = json.loads(given) if isinstance(given, str) else given
         except ValueError as error:

@@ -27,14 +27,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class ElementSelector:
-    """A CSS selector.
-
-    Args:
-        css: As of CSS 3, without pseudo-elements.
-
-    Raises:
-        SearchError: it is not understood.
-    """
+    """A CSS 3 selector without pseudo-elements; a SearchError if it is not understood."""
 
     def __init__(self, css: str) -> None:
         if len(css) > LONGEST_SELECTOR:
@@ -50,10 +43,7 @@ class ElementSelector:
         self._attributes = {name.encode() for name in _ATTRIBUTE.findall(self._matches.path)}
 
     def ranges(self, tree: PageTree) -> list[tuple[int, int]]:
-        """Return the bytes of each element that matches, with its tags, in order.
-
-        Raises:
-            SearchError: too much would have to be looked at.
+        """Return the bytes of each element that matches, in order; a SearchError if it is too much.
         """
         elements = _elements(tree, self._attributes)
         try:
@@ -65,10 +55,7 @@ class ElementSelector:
 
 
 def _elements(tree: PageTree, attributes: Collection[bytes]) -> dict[int, Any]:
-    """Return a page as lxml elements, by their nodes; that of node 0 is ``page``.
-
-    Only the attributes of the start tags that name one of `attributes` (lower case) are read.
-    """
+    """Return a page as lxml elements by node, with these attributes; that of node 0 is ``page``."""
     made: dict[int, Any] = {}
     for node, tag in enumerate(tree.tags):
         parent = made.get(tree.parents[node])

@@ -61,11 +61,7 @@ class TopicRules:
 
     @classmethod
     def of(cls, **options: Any) -> Self:
-        """Return the rules with some options, which may be given as text.
-
-        Raises:
-            ValueError: an option is no number, is negative, or is neither on nor off.
-        """
+        """Return the rules with some options, which may be text; a ValueError for a wrong value."""
         given: dict[str, Any] = {}
         for name, value in options.items():
             if name == "distinct":
@@ -80,9 +76,6 @@ class PageTopics:
 
     Blocks lie inside each other: what an element does to the text in it is found once for all
     of them, in a pass over the page.
-
-    Args:
-        rules: How long topics are, and of which words; None takes the defaults.
     """
 
     def __init__(self, tree: PageTree, rules: TopicRules | None = None) -> None:
@@ -91,9 +84,7 @@ class PageTopics:
         self._runs = _Runs(tree)
 
     def of(self, nodes: range) -> str:
-        """Return the topic of a range of neighbouring nodes, "" if they have no text.
-
-        A block of images alone is about what their ``alt`` and ``title`` say.
+        """Return the topic of neighbouring nodes, of images alone by ``alt`` and ``title``; or "".
         """
         pieces = self._runs.pieces(nodes)
         if not pieces:

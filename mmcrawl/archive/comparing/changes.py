@@ -41,10 +41,7 @@ def changed_headlines(
     old_blocks: Sequence[StoredBlock],
     new_blocks: Sequence[StoredBlock],
 ) -> Headlines | None:
-    """Return what became of the headlines; None where one of the pages is no front page.
-
-    Of the blocks of either none is inside another.
-    """
+    """Return what became of the headlines of disjoint blocks; None unless both are front pages."""
     if not (old.version.method and new.version.method):
         return None
     before = list(dict.fromkeys(_headlines(old, old_blocks)))
@@ -111,10 +108,7 @@ def longest_rise(numbers: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class WordChange:
-    """A run of words of a text that changed: ``same``, ``removed``, ``added`` or ``moved``.
-
-    What moved stands at its new place.
-    """
+    """Words ``same``, ``removed``, ``added`` or ``moved``; what moved stands at its new place."""
 
     change: str
     text: str

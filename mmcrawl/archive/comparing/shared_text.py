@@ -142,10 +142,7 @@ class ComparedPage:
 
 
 def compared_pages(old: ArchivedPage, new: ArchivedPage) -> tuple[ComparedPage, ComparedPage]:
-    """Return two pages cut as alike as can be.
-
-    One block that is whole in one version and cut further in the other is taken as whole.
-    """
+    """Return two pages cut alike: a block that is whole in one version is whole in both."""
     known = old.version.encoding == new.version.encoding
     blocks = old.blocks, new.blocks
     identities = [
@@ -218,7 +215,7 @@ class SharedText:
     def recut(self, side: int) -> dict[int, _Owner]:
         """Return blocks of matched text only, old (0) or new, with the block that has most of it.
 
-        A block without text is there as well if all its pictures and links are.
+        One without text is there if all its pictures and links are.
         """
         compared, other = self._sides[side], self._sides[1 - side]
         found: dict[int, _Owner] = {}
@@ -357,10 +354,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_changes(old: Iterable[str], new: Iterable[str]) -> tuple[WordChange, ...]:
-    """Return what became of the words of a text, given in runs; nothing if they are the same.
-
-    White space between words does not count.
-    """
+    """Return what became of a text's words, given in runs; nothing if only white space differs."""
     words = ([word for run in runs for word in words_of(run)] for runs in (old, new))
     return tuple(_with_moved([*_changes(*words)]))
 
@@ -425,8 +419,7 @@ def _matches(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield where words of both begin, and how many: like those of difflib, in linear time.
 
-    Long texts are first cut at words that both have once. What has none of these and is long stays
-    whole: it was replaced.
+    Long texts are first cut at words that both have once; long ones without such stay whole.
     """
     if len(old) * len(new) <= _MOST_PAIRS:
         for i, k, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():

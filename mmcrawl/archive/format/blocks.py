@@ -84,11 +84,7 @@ class BlockColumns(NamedTuple):
         )
 
     def outline(self) -> Outline:
-        """Return the outline of the blocks, without the body.
-
-        Raises:
-            StoreError: the columns are damaged.
-        """
+        """Return the outline of the blocks, without the body; a StoreError if it is damaged."""
         sizes, _ = read_varints(self.sizes)
         if len(self.marks) != MARK * len(sizes) + _LAYOUT or len(self.levels) != len(sizes):
             raise StoreError("a head is damaged (its blocks)")
@@ -142,10 +138,7 @@ def _starts(gaps: Sequence[int], sizes: Sequence[int], levels: bytes) -> Iterato
 
 
 class _Expected:
-    """Where the next block begins if it stands beside the one before, or at the begin of its own.
-
-    What a block says of that is right in nearly all cases; nothing depends on it.
-    """
+    """Where the next block probably begins: behind the one before, or at the begin of its own."""
 
     def __init__(self) -> None:
         self.at = [0] * (_DEEPEST + 2)  # by level
@@ -245,8 +238,8 @@ class _Words:
     def place(self, at: int, start: int, size: int) -> tuple[int, ...]:
         """Return the place of a piece behind `at`, in words if it is some whole ones, or in bytes.
 
-        Told are how many words are before it, up to :data:`_MOST`, and how many it has, in one
-        number from 1; and then, if need be, how many more are before it.
+        One number from 1: the words before it, up to :data:`_MOST`, and its own; then more before
+        it.
         """
         first = bisect_left(self.starts, start)
         last = bisect_left(self.ends, start + size, first)
@@ -287,10 +280,7 @@ def _encoder(encoding: str) -> Callable[[str], bytes]:
 def _pieces(
     block: StoredBlock, body: bytes, encoded: Callable[[str], bytes]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the pieces of a topic: the bytes before, its own, and the text if it is not there.
-
-    Joined by a space, they are the topic.
-    """
+    """Yield the pieces of a topic, joined by spaces: bytes before, own, and text if not there."""
     whole = encoded(block.topic)
     if whole and (at := body.find(whole, block.start, block.end)) >= 0:
         yield at - block.start, len(whole), ""

@@ -38,10 +38,7 @@ Like = bytes | zstandard.ZstdCompressionDict
 
 
 class Facts(NamedTuple):
-    """What is stored of a response besides its body, named as in a Version.
-
-    Of a visit that found a version again, there are only reason, content type and headers.
-    """
+    """What is stored of a response besides its body; of a visit, reason, type and headers."""
 
     reason: str = ""
     content_type: str = ""
@@ -257,11 +254,7 @@ def varints(numbers: Iterable[int]) -> bytes:
 
 
 def read_varints(data: bytes, start: int = 0, count: int | None = None) -> tuple[list[int], int]:
-    """Return numbers and where they end; all up to the end of the data without a `count`.
-
-    Raises:
-        StoreError: the data end within a number, or before there were so many.
-    """
+    """Return numbers and where they end, by default all; a StoreError if there are too few."""
     numbers: list[int] = []
     number = shift = 0
     position, end = start, len(data)

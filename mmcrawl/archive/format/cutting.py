@@ -39,10 +39,8 @@ class ArchivedPage:
 
     @cached_property
     def blocks(self) -> list[StoredBlock]:
-        """The blocks in order, each before those inside it; one, if it is no page.
-
-        Raises:
-            BlockError: it is to be cut by a partitioner that is not installed here.
+        """The blocks in order, each before those inside it; one, if it is no page. BlockError
+        likewise.
         """
         if self.kept is not None:
             return [*self.kept]
@@ -87,9 +85,9 @@ def stored_blocks(page: Partition) -> list[StoredBlock]:
 
 
 def columns_of(capture: Capture, encoding: str, method: str, level: int) -> BlockColumns | None:
-    """Return the blocks of a page that is to be stored; None if it cannot be cut.
+    """Return the blocks of a page to be stored, its own if they are of this method and level.
 
-    If it brings blocks of this method and level, or says that it has none, it is not cut again.
+    None if it cannot be cut.
     """
     body, given = capture.body, capture.blocks
     if given is not None:
@@ -145,10 +143,7 @@ def are_blocks_of(columns: BlockColumns, body: bytes, encoding: str) -> bool:
 
 
 def cut_entries(index: Index, reader: Reader, segment: Segment) -> list[Entry] | None:
-    """Return the entries of a segment with blocks; None if all have theirs.
-
-    A page whose partitioner is not installed here stays as it is.
-    """
+    """Return a segment's entries with blocks, as far as they can be cut here; None if all have."""
     head = reader.head(segment)
     found = {}
     for n, entry in live_versions(index, segment, head).items():

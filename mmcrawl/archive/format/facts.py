@@ -31,10 +31,7 @@ _HTML = linear(
 
 
 def facts_of(capture: Capture) -> Facts:
-    """Return what is kept of a capture beside its body, without reading all of it as a tree.
-
-    What is a page has an encoding; how it is cut into blocks is still to be said.
-    """
+    """Return what is kept of a capture beside its body; a page has an encoding, no blocks yet."""
     declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
     encoding = ""
     if is_page(capture):

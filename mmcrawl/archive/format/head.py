@@ -155,12 +155,7 @@ def _repeats(entries: Sequence[Entry]) -> Iterator[int]:
 
 
 class Head:
-    """A head that was read.
-
-    Attributes:
-        about: What it says of its segment.
-        raw: Bytes of the bodies.
-    """
+    """A head that was read, and the bytes of the bodies."""
 
     def __init__(self, body: bytes, digests: bytes) -> None:
         form, count, what_size, planes_size = _HEAD.unpack_from(body)
@@ -261,11 +256,7 @@ def packed(
     *,
     like: Like = b"",
 ) -> tuple[Segment, bytes, bytes]:
-    """Return a segment, its head and its data.
-
-    Args:
-        bodies: Of each entry; b"" for a visit.
-    """
+    """Return a segment, its head and its data; the body of a visit is b""."""
     content = bytearray()
     for entry, body, repeat in zip(entries, bodies, _repeats(entries), strict=True):
         if entry.is_version and not repeat:

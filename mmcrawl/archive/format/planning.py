@@ -87,10 +87,7 @@ class New:
 
 
 def look_up(index: Index, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
-    """Return the state of each URL of a batch that is known or has a capture.
-
-    The records of versions that captures are compared with are read.
-    """
+    """Return the state of each URL of a batch that is known or has a capture; reads records."""
     first: dict[str, float] = {}
     earliest: dict[str, float] = {}
     captured: set[str] = set()
@@ -219,10 +216,7 @@ class Round:
 
 
 def _adds(found: Entry, visit: Capture | Unchanged, head: Facts | None) -> bool:
-    """Return whether a visit says more than what was seen at exactly its time.
-
-    Headers do if a visit without any saw it, a failure does beside a capture.
-    """
+    """Return whether a visit says more than what was seen at its time: headers, or a failure."""
     if found.time == visit.time:
         return head is None and not is_answer(visit.status)
     return head is not None
@@ -233,10 +227,7 @@ def _move_on(standing: Standing, time: float) -> None:
 
 
 def _found_again(standing: Standing, item: Item, capture: Capture) -> Entry | None:
-    """Return the version that a capture found again, if any.
-
-    Of what was seen at its very time, only the last counts: a visit would stand behind that.
-    """
+    """Return the version that a capture found again; of its very time, only the last counts."""
     answer = item.digest, capture.status, location_of(capture.status, capture.headers)
     behind = standing.next if standing.seen != capture.time else None
     for entry in filter(None, (standing.last, behind)):

@@ -207,10 +207,7 @@ class Reader:
         return known
 
     def content(self, segment: Segment, up_to: int | None = None) -> bytes:
-        """Return the bytes of a segment's bodies, or at least the first of them.
-
-        Decoding stops early. A second read in the same segment decodes all of it.
-        """
+        """Return the first bytes of a segment's bodies; a second read in it decodes all of them."""
         needed = segment.raw if up_to is None else up_to
         if not needed:
             return b""
@@ -264,11 +261,7 @@ class Reader:
         return self._again_if_gone(attempt)
 
     def body(self, segment: Segment, index: int, entry: Entry) -> bytes:
-        """Return the body of an entry, compared with its digest.
-
-        Raises:
-            StoreError: it is not what was stored.
-        """
+        """Return the body of an entry; a StoreError if it has another digest."""
         start, end = self.head(segment).span(index, entry)
         body = self.content(segment, end)[start:end] if entry.size else b""
         if sha256(body).digest() != entry.digest:
@@ -286,10 +279,7 @@ class Reader:
 
 
 def live_versions(index: Index, segment: Segment, head: Head) -> dict[int, Entry]:
-    """Return the entries of a segment that are versions, by their index.
-
-    A number may be another's: two processes may have written it at once, and one was refused.
-    """
+    """Return a segment's versions by index, less numbers that another process took first."""
     entries = {n: entry for n, entry in enumerate(head.entries()) if entry.is_version}
     keys = {n: entry.url << NUMBERS | entry.number for n, entry in entries.items()}
     places = {key: row.at for key, row in index.versions_by_key(keys.values()).items()}

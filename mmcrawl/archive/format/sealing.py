@@ -115,11 +115,7 @@ class Sealer:
     # -- sealing ------------------------------------------------------------------------------
 
     def seal_all(self, level: int) -> None:
-        """Recompress every segment of another level, and cut all pages into blocks.
-
-        Raises:
-            StoreError: some could not be compressed; the others are.
-        """
+        """Recompress every segment of another level, cut all pages; a StoreError if some failed."""
         failed = None
         for stream in self._index.streams():
             try:

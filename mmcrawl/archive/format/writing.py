@@ -127,10 +127,7 @@ class Writer:
             grown[segment.stream] += segment.raw
 
     def _rows(self, new: Sequence[New]) -> dict[str, UrlRow] | None:
-        """Return the rows of the URLs, made now if need be; None if others have changed some.
-
-        What is late is compared with what was seen at its time, not with the last version.
-        """
+        """Return the rows of the URLs, made if need be; None if others changed some meanwhile."""
         standings = {one.standing.url.url: one.standing for one in new}
         unknown = [url for url, standing in standings.items() if not standing.url.id]
         rows = self._index.urls_named(url for url in standings if url not in unknown)

@@ -95,11 +95,7 @@ def message_at(path: Path, offset: int) -> Message:
 
 
 def answer_at(path: Path, offset: int) -> Answer:
-    """Read a response, a resource, a revisit, or the note of a visit that got no page.
-
-    Raises:
-        BadRecordError: it is damaged, or none of these.
-    """
+    """Read a response, resource, revisit or note of a failed visit; else a BadRecordError."""
     message = message_at(path, offset)
     record, headers, body, is_other = message.record, message.headers, b"", False
     doubts = [record.doubt] if record.doubt else []
@@ -130,9 +126,9 @@ def answer_at(path: Path, offset: int) -> Answer:
 
 
 def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:
-    """Return status, reason and headers of an answer, and the payload.
+    """Return status, reason, headers and payload of an answer behind `spare` interim ones.
 
-    Up to `spare` interim answers before it are left out; a BadRecordError if there is none.
+    A BadRecordError if there is none.
     """
     stream = BytesIO(block)
     try:
@@ -322,11 +318,7 @@ _CODINGS: dict[str, tuple[Any, ...]] = {
 
 
 def warc_files_of(path: Path, folder: Path) -> list[Path]:
-    """Return the WARC files that are in a WACZ file, unpacked into a folder; else that file.
-
-    Raises:
-        StoreError: a WACZ is damaged.
-        OSError: it cannot be read, or they not be written.
+    """Return the WARC files in a WACZ, unpacked into a folder, or that file; a StoreError if bad.
     """
     if not is_zipfile(path):
         return [path]
@@ -347,11 +339,7 @@ def warc_files_of(path: Path, folder: Path) -> list[Path]:
 
 
 def pages_of(path: Path, problem: Callable[[object], object]) -> Iterator[Capture]:
-    """Yield the HTML pages among the answers in a WARC or WACZ file.
-
-    Args:
-        problem: is told what cannot be read, with the name of the file.
-    """
+    """Yield the HTML pages in a WARC or WACZ file; `problem` is called for what is unreadable."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             for file in warc_files_of(path, Path(folder)):

@@ -54,10 +54,7 @@ class Head(StatusAndHeaders):  # type: ignore[misc]
 
 
 def head_of(capture: Capture, size: int) -> Head:
-    """Return the head of a response whose body has so many bytes.
-
-    A type that the archive was given in place of the header's is the header.
-    """
+    """Return the head of a response with a body of so many bytes; the archive's type counts."""
     headers = [
         (_SET_ASIDE * _is_outdated(name, value, size) + _one_line(name), _one_line(value))
         for name, value in capture.headers

@@ -272,10 +272,7 @@ class _Intake:
         return True
 
     def _stored_before(self, url: str) -> Counter[_Visit]:
-        """Return the visits of a URL before this import, less those that were met again.
-
-        All captures of a URL come one after the other.
-        """
+        """Return a URL's visits before this import, less those met again; URLs come one by one."""
         if self._known_url != url:
             found = self._archive.found(url) if self._archive.known([url]) else []
             self._known_url, self._last = url, None

@@ -44,11 +44,7 @@ class Wacz:
 
 @contextmanager
 def wacz_in(stream: BinaryIO, title: str, time: float) -> Iterator[Wacz]:
-    """Write a WACZ file, when the block ends; until then its parts are temporary files.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a WACZ file when the block ends, from temporary files; an OSError if it cannot."""
     with TemporaryDirectory(prefix="mmcrawl-wacz-") as folder:
         parts = {path: Path(folder) / Path(path).name for path in (_WARC, _INDEX, _PAGES)}
         with parts[_WARC].open("wb") as warc, parts[_PAGES].open("wb") as pages:
@@ -92,10 +88,7 @@ def index_beside(path: Path) -> Path:
 
 
 def index_of(warc: Path) -> Iterator[bytes]:
-    """Yield a line of CDXJ for each record that can be replayed, sorted by their bytes.
-
-    They wait in a file that SQLite makes for itself, and sorts: they may be more than memory holds.
-    """
+    """Yield a CDXJ line per record that can be replayed, sorted as bytes, by SQLite on disk."""
     with warc.open("rb") as file, closing(sqlite3.connect("")) as listed:
         listed.execute("CREATE TABLE record (line TEXT)")
         records = ArchiveIterator(file)

@@ -89,9 +89,7 @@ class PageContent:
 
     @cached_property
     def ranges(self) -> tuple[tuple[int, int], ...]:
-        """The places of its lines on the page: (start, end) in bytes, in order.
-
-        Of a text, and of a page in UTF-32, in its bytes as UTF-8.
+        """The places of its lines: (start, end) in bytes, in order; as UTF-8 for text and UTF-32.
         """
         tree, lines = self._tree, self._lines
         return tuple(
@@ -118,9 +116,7 @@ class PageContent:
 
     @cached_property
     def document(self) -> Document:
-        """The main text with its headings, lists, tables, code, links, images and formulas.
-
-        Where it is a forum's, with the author before each post; where a product's, with its price.
+        """The main text with headings, lists, tables, code, links, images, formulas, posts, price.
         """
         from mmcrawl.blocks.content.beside import beside_text
         from mmcrawl.blocks.rendering.reading import page_document
@@ -144,14 +140,7 @@ class PageContent:
         )
 
     def write(self, form: Form) -> str:
-        """Return the content as a text in a format.
-
-        Args:
-            form: ``md`` (Markdown), ``txt`` or ``json``.
-
-        Raises:
-            BlockError: there is no such format.
-        """
+        """Return the content as ``md`` (Markdown), ``txt`` or ``json``; else a BlockError."""
         from mmcrawl.blocks.rendering import writing
 
         match form:
@@ -230,11 +219,7 @@ def page_content(
 def content_of(
     tree: PageTree, url: str | None = None, *, favor: Favor | None = None
 ) -> PageContent:
-    """Read the content of a page whose tree was read already: see :func:`page_content`.
-
-    Raises:
-        BlockError: `favor` is another word.
-    """
+    """Read the content of a parsed page, see :func:`page_content`; a BlockError for `favor`."""
     if favor not in _BETA:
         raise BlockError(f"favor={favor!r}: give one of {', '.join(get_args(Favor))}, or None")
     measures = Measures(tree)

@@ -169,11 +169,7 @@ def _without_site(title: str) -> str:
 def comments_of(
     tree: PageTree, measures: Measures, lines: PageLines, among: NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """Return the paragraphs of comments among some lines, each once.
-
-    Args:
-        among: Of each line, whether it stands among comments and is not part of the text.
-    """
+    """Return the paragraphs of comments among some lines that are no part of the text."""
     found: dict[str, None] = {}
     for row in np.flatnonzero(among).tolist():
         text, container = lines.texts[row], lines.containers[row]

@@ -87,12 +87,9 @@ def page_type(
     links: ContentLinks,
     genres: Mapping[str, float],
 ) -> str:
-    """Return one of :data:`PAGE_TYPES`.
+    """Return one of :data:`PAGE_TYPES`: what plays first, lists of links, then what is linked.
 
-    What plays on the page comes first, then lists of links, then what is only linked.
-
-    Args:
-        title: Of the page, with the site's name.
+    `title` has the site's name.
     """
     if "frameset" in tree.tags:
         return "hub"

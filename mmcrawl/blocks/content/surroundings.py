@@ -116,10 +116,7 @@ class Surroundings:
         self._scores = table[:, 3:]
 
     def looks(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return numbers of which elements that hold text have the same if they look alike.
-
-        Elements look alike that have the same tag and class names, and whose parents do.
-        """
+        """Return numbers, the same for elements with the same tag and class, and such parents."""
         looks: NDArray[np.int32] = self._looks[self._state_of[elements]]
         return looks
 
@@ -137,13 +134,8 @@ class Surroundings:
     def class_shares(
         self, share: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return for each group of class words the share of text in its lines, and their number.
-
-        Args:
-            share: Of each line, its share of the page's text.
-
-        Returns:
-            The shares, and the logarithms of one more than the numbers of lines.
+        """Return per group of class words the share of text in its lines, and log(1 + their
+        number).
         """
         states = self._state_of[self.around_first]
         groups = (self._bits[:, None] >> np.arange(len(AROUND), _BITS)) & 1
@@ -194,10 +186,7 @@ class Surroundings:
 
 
 class StartTags:
-    """What start tags say about the text inside their elements: few things, repeated often.
-
-    One object reads many pages: those of a site share most of their class attributes.
-    """
+    """What start tags say about the text inside them; one object reads many pages of a site."""
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:
         self._of_word = {
@@ -207,9 +196,7 @@ class StartTags:
         self._said = lru_cache(maxsize=_KNOWN)(self._say)
 
     def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> tuple[list[_Said], list[int]]:
-        """Return what start tags say, each thing once, and which of it that of each element says.
-
-        What says nothing is the first.
+        """Return what start tags say, each thing once, nothing first, and which each element says.
         """
         numbers: list[int] = []
         number_of = {_NOTHING: 0}

@@ -99,12 +99,7 @@ _BEFORE, _BEHIND = 4, 8  # lines around the headline
 
 
 class AuthorReader:
-    """Reads the authors of one page.
-
-    Args:
-        headline: Row of its headline among the lines, -1 for none.
-        site_name: Of the site, which is often given where nobody signed.
-    """
+    """Reads the authors of one page, whose headline is in row `headline`, -1 for none."""
 
     def __init__(
         self, said: Declared, lines: PageLines, headline: int, site_name: str = ""
@@ -113,10 +108,7 @@ class AuthorReader:
         self._site = _letters(site_name)
 
     def authors(self) -> tuple[tuple[str, ...], str]:
-        """Return the names, in order, and where they were read; nothing where nothing tells.
-
-        The site's own name, and what is said to be an organisation, counts where no other is given.
-        """
+        """Return the names in order and where they were read; a site or organisation comes last."""
         fallback: tuple[tuple[str, ...], str] = (), ""
         for source, written in self._places():
             names = tuple(dict.fromkeys(names_in(written)))[:_MOST]

@@ -263,13 +263,7 @@ def _month(name: str) -> int:
 
 
 class DateReader:
-    """Reads the dates of one page.
-
-    Args:
-        said, lines: The page.
-        headline: Row of its headline among the lines, -1 for none.
-        month_first: What ``03/04/2019`` is.
-    """
+    """Reads the dates of one page with its headline in row `headline`, -1 for none."""
 
     def __init__(
         self, said: Declared, lines: PageLines, headline: int, url: str, *, month_first: bool

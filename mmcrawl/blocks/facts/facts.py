@@ -64,11 +64,7 @@ class PageFacts:
 
 
 def page_facts(said: Declared, lines: PageLines, *, title: str = "", url: str = "") -> PageFacts:
-    """Read the facts of a page; never raises, whatever the page says.
-
-    Args:
-        title: Its headline: dates and bylines near it are the article's.
-    """
+    """Read the facts of a page, above all near its headline `title`; never raises."""
     headline = _row_of(title, said.tree, lines)
     language = _language(said, lines)
     base = url or next(_canonical(said), "")
@@ -186,11 +182,7 @@ def _host(url: str) -> str:
 
 
 def price_of(said: Declared, title: str) -> str:
-    """Return the price of the product that a page is about, as ``49.90 EUR``; "" for none.
-
-    Args:
-        title: Its headline; of several products the one of that name counts.
-    """
+    """Return the price of the product named `title`, or of the only one, as ``49.90 EUR``."""
     for amount, currency in _prices(said, title.casefold()):
         if found := _NUMBER.search(amount):
             return f"{found[0].strip()} {currency.strip()}".strip()[:_LONGEST_PRICE]

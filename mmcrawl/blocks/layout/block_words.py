@@ -85,10 +85,7 @@ def holds(kind: str, text: str) -> bool:
 
 
 def holding(kind: str, plain: Sequence[str]) -> list[bool]:
-    """Return of each of some unified texts whether it holds a word of the list of a kind.
-
-    The words are looked for in all of them at once, as most hold none.
-    """
+    """Return of each unified text whether it holds a word of a kind; looked for in all at once."""
     together = "\n".join(plain)
     ends = list(accumulate(len(text) + 1 for text in plain))
     held = [False] * len(plain)

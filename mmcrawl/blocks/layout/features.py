@@ -109,9 +109,7 @@ class PageAreas:
         return by_class if by_class and self._may_be(node, by_class) else by_tag
 
     def _names(self, node: int) -> tuple[str, str]:
-        """Return the area that tag and role of an element name, and that its class and id do.
-
-        The latter is "" where it says no more: of a nav that is a box for sharing, it does.
+        """Return the area that tag and role name, and the one that class and id do, "" if the same.
         """
         tag, attributes = self._tree.tags[node], self._tree.attributes(node)
         if tag in ("html", "body"):
@@ -151,11 +149,7 @@ class PageAreas:
         return self._held(node)[1]
 
     def middle(self, blocks: Sequence[range], areas: Sequence[str], weights: Sums) -> int:
-        """Return the smallest element with most of the weight of the blocks that may be content.
-
-        Args:
-            weights: Running sums over the nodes: of what makes a part weigh.
-        """
+        """Return the smallest element with most of the weight of blocks that may be content."""
         counted = np.diff(weights)
         own = np.zeros(len(self._tree), dtype=counted.dtype)
         for block, area in zip(blocks, areas, strict=True):
@@ -219,12 +213,7 @@ COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
-    """Whether a page is there for its text, not for its links (section 2.2.3, step 4).
-
-    Args:
-        link_text_ratio: Characters of link text for each character of other text, below which it
-            is a topic page.
-    """
+    """Whether link text per other text is below a ratio (section 2.2.3, step 4)."""
     link_chars = int(measures.link_chars[-1])
     return link_chars < link_text_ratio * (int(measures.chars[-1]) - link_chars)
 

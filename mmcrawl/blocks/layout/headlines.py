@@ -25,11 +25,7 @@ _LONGEST_NAMES = 1_000  # characters of a class
 
 
 class Headlines:
-    """The headings of a page, and how likely each is *the* headline.
-
-    Attributes:
-        title: What the page's ``<title>`` says, "" without one.
-    """
+    """The headings of a page, with its ``<title>``, and how likely each is *the* headline."""
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
@@ -40,9 +36,7 @@ class Headlines:
         self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]
 
     def level(self, nodes: range) -> int:
-        """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 for one that looks so.
-
-        0 is for any other block: what has text outside of its heading, or plain text.
+        """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 if it looks so, else 0.
         """
         text_nodes = (i for i in nodes if self._tree.tags[i] == TEXT and not self._hidden[i])
         first = next(text_nodes, None)

@@ -179,11 +179,7 @@ def _running(values: NDArray[np.int32]) -> Sums:
 
 
 class Run(NamedTuple):
-    """Neighbouring pieces of content of one owner.
-
-    Attributes:
-        start, end: Byte range.
-    """
+    """Neighbouring pieces of content of one owner, and their byte range."""
 
     owner: int
     node: int  # the innermost element that the run lies in, or is

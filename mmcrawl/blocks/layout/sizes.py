@@ -43,10 +43,7 @@ _STYLE = re.compile(
 
 
 def node_sizes(tree: PageTree, measures: Measures) -> tuple[list[float], list[float]]:
-    """Return the widths and the heights of all nodes, in CSS pixels; of what is hidden, 0.
-
-    The width of an inline element is that of the line it may fill. Linear in the nodes.
-    """
+    """Return widths and heights of all nodes in CSS pixels, 0 if hidden; inline: of the line."""
     sizes = NodeSizes(tree, measures)
     return sizes.widths, sizes.heights
 
@@ -54,11 +51,7 @@ def node_sizes(tree: PageTree, measures: Measures) -> tuple[list[float], list[fl
 def declared_size(
     tree: PageTree, node: int, around: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[float, float]:
-    """Return the width and height that an element declares, 0 where it declares none.
-
-    Args:
-        around: Size of its parent, for percentages; 0 is unknown.
-    """
+    """Return the width and height that an element declares, else 0; percentages of `around`."""
     return _size(_declared_in(tree.attributes(node)), around)
 
 
@@ -85,9 +78,6 @@ def _pixels(length: str, around: float) -> float:
 
 class NodeSizes:
     """Sizes of all nodes: widths from the outside inwards; heights, where asked for, from inside.
-
-    Attributes:
-        widths: Of each node.
     """
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:

@@ -62,12 +62,7 @@ class Style(NamedTuple):
 
 
 def node_styles(tree: PageTree, measures: Measures, sheets: Sheets = ()) -> list[Style]:
-    """Return the style of each node; a run of text has that of its element.
-
-    Args:
-        tree, measures: The page; its ``<style>`` elements and ``style`` attributes are read.
-        sheets: The linked style sheets, as far as the caller has them: nothing is fetched.
-    """
+    """Return the style of each node, by the page's own and the given linked style sheets."""
     matcher = _Matcher(_rules(_sheet_texts(tree, sheets)))
     elements = {start_tag: matcher.element(start_tag) for start_tag in set(measures.drawn)}
     styles = [Style()] * len(tree)

@@ -38,21 +38,13 @@ class Partitioner(Protocol):
     """
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
-        """Return the blocks of a page: in order, not overlapping.
-
-        Args:
-            level: How often blocks are cut again, at least 1. A partitioner without levels
-                returns cuts without children.
+        """Return the blocks of a page: in order, not overlapping; cut `level` times where it can.
         """
         ...
 
 
 def number(name: str, value: float | str, kind: type[N], least: int) -> N:
-    """Return the value of an option, which may be given as text.
-
-    Raises:
-        ValueError: it is no number of that kind, or below `least`.
-    """
+    """Return a numeric option, which may be text; a ValueError if it is none, or below `least`."""
     try:
         found = kind(value)
     except (ValueError, OverflowError) as error:
@@ -64,11 +56,7 @@ def number(name: str, value: float | str, kind: type[N], least: int) -> N:
 
 
 def switch(name: str, value: bool | str) -> bool:
-    """Return the value of an option that is on or off, which may be given as text.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """Return an option that is on or off, which may be text; a ValueError if it is neither."""
     found = {"1": True, "true": True, "0": False, "false": False}.get(str(value).lower())
     if found is None:
         raise ValueError(f"{name} must be true or false, not {value!r}")

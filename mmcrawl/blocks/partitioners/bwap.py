@@ -119,11 +119,7 @@ _KINDS: Mapping[str, int] = {
 
 
 class BlockRules:
-    """Tells which elements of a page are blocks.
-
-    Args:
-        min_size: Factor on the least areas of rule 5.
-    """
+    """Tells which elements of a page are blocks; `min_size` is a factor on rule 5's areas."""
 
     def __init__(self, tree: PageTree, min_size: float = 1.0) -> None:
         self.tree = tree
@@ -141,11 +137,7 @@ class BlockRules:
         )
 
     def is_block(self, node: int, follows_block: bool) -> bool:
-        """Whether an element is a block, by the rules in order.
-
-        Args:
-            follows_block: Whether the sibling before it is a block.
-        """
+        """Whether an element is a block, by the rules in order."""
         if self.tree.tags[node] in _PAGE:
             # The page itself is a block only where there is nothing to partition.
             return self.page.children[node] > 0 and not self.page.schema[node]
@@ -214,10 +206,7 @@ def _rule_6(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
 
 
 def _rule_7(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
-    """Schema without a Format or Function child, or a child that holds nothing else: no block.
-
-    For a table or a part of one behind a block, rule 10 comes first.
-    """
+    """Schema without a Format or Function child, or a child of such only: no block (or rule 10)."""
     page = rules.page
     denied = page.schema[node] == page.children[node] and not page.simple[node]
     follows_block = follows_block and rules.tree.tags[node] in _TABLE
@@ -279,9 +268,8 @@ class Bwap:
         self.min_size = number("min_size", min_size, float, 0)
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
-        """Return the blocks of level 1, those of level 2 inside them, and so on.
-
-        Time is proportional to the nodes of the page, whatever the level.
+        """Return the blocks of level 1 with those of level 2 inside, and so on; linear in the
+        nodes.
         """
         rules = BlockRules(tree, self.min_size)
         top = self._extract(rules, [(0, 0)])
@@ -296,13 +284,10 @@ class Bwap:
         return _cuts(tree, [block for block, _ in top], parts)
 
     def _extract(self, rules: BlockRules, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the outermost blocks among elements and what is in them (algorithm 1).
+        """Return the outermost blocks in order, with depths, among elements and inside (algorithm
+        1).
 
-        Args:
-            waiting: The elements with their depths, the last one first.
-
-        Returns:
-            The blocks in order, with their depths.
+        `waiting` has the elements with their depths, the last one first.
         """
         page, tags, parents = rules.page, rules.tree.tags, rules.tree.parents
         last: dict[int, bool] = {}  # by parent: whether the last child looked at is a block

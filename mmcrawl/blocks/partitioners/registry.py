@@ -82,11 +82,7 @@ def make_method(method: str, **options: Any) -> Method:
 
 
 def make_partitioner(method: str, **options: Any) -> Partitioner:
-    """Return the partitioner that a text names, as :func:`make_method` reads it.
-
-    Raises:
-        BlockError: as there.
-    """
+    """Return the partitioner that a text names, as :func:`make_method` reads it."""
     return make_method(method, **options).cut
 
 

@@ -97,9 +97,8 @@ class ElementRules:
         return self.is_plain(node) or self.is_small(node) or self.looks_alike(node)
 
     def is_link_around_blocks(self, node: int) -> bool:
-        """Whether an ``a`` is a link with a heading, a picture, a text in it, as a teaser is.
-
-        One with much more in it is a link that somebody forgot to close.
+        """Whether an ``a`` is a teaser: a heading, picture or text in a link that was not left
+        open.
         """
         if not self._in(self._split_tags, node):
             return False
@@ -130,10 +129,7 @@ class ElementRules:
         return sizes.widths[node] < self._min_width and sizes.heights[node] < self._min_height
 
     def is_plain(self, node: int) -> bool:
-        """Rule 3: the element holds a list of links, or only pictures or flash.
-
-        Plain text needs no rule: there is no tag in it to split at.
-        """
+        """Rule 3: a list of links, or only pictures or flash; plain text has no tag to split at."""
         if self._in(self._other, node):
             return False
         chars = self._in(self._chars, node)

@@ -94,11 +94,7 @@ def _may_belong(tree: PageTree, measures: Measures, group: int) -> bool:
 
 
 def is_data_table(tree: PageTree, table: int) -> bool:
-    """Whether a table is one of data, and none that lays out a page.
-
-    It has rows of several cells, and no table or headline inside; where no cell is a heading, none
-    holds more than a few sentences.
-    """
+    """Whether rows of several cells hold data: no table or headline, headings or short cells."""
     inside = range(table + 1, tree.after[table])
     # Looked at first: of tables in tables, each is then read up to the next one only.
     if any(tree.tags[node] in _NO_DATA for node in inside):

@@ -140,12 +140,7 @@ Run = tuple[tuple[int, ...], Inline]
 
 
 def nested(runs: Sequence[Run], parts: Mapping[int, Styled | Link], depth: int = 0) -> list[Inline]:
-    """Put runs that have the same element around them into one part.
-
-    Args:
-        runs: Of a line, in order.
-        parts: What the elements are, empty.
-    """
+    """Put runs of a line, in order, that have the same element around them into one part."""
     found: list[Inline] = []
     place = 0
     while place < len(runs):

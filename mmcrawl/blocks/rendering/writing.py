@@ -109,10 +109,7 @@ class _Writer:
         return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
 
     def _table(self, table: Table) -> str:
-        """Return a table; empty cells follow, and stand below, what spans several.
-
-        The first row is its head.
-        """
+        """Return a table, its first row the head; empty cells stand for what spans several."""
         below: dict[int, int] = {}  # by column, rows that a cell above still spans
         rows = [self._row(row, below) for row in table.rows]
         width = max(map(len, rows))
