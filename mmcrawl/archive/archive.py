@@ -289,8 +289,7 @@ class Archive:
             return set()
 
     def _clean_again(self, report: CheckReport) -> CheckReport:
-        """Repair until another check finds nothing new, as repairs may show more; sum the findings.
-        """
+        """Repair until another check finds nothing new; sum all findings."""
         known = {fault.what: fault for fault in report.faults}
         for _ in range(_MOST_REPAIRS):
             fresh = Checker(self._index, repair=False).report()

@@ -339,8 +339,7 @@ class Index:
         )
 
     def reserve(self, wanted: Mapping[str, int]) -> dict[str, int]:
-        """Take places of streams by name, made if need be; return the first. Lost ones stay unused.
-        """
+        """Take places of streams by name, made if need be; return each first"""
         for _ in range(_ATTEMPTS):
             known = self._known_streams(wanted)
             changes: list[Change] = []

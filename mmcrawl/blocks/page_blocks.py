@@ -365,8 +365,7 @@ class BlockLinks:
         self._words: dict[str, list[float]] = {}
 
     def shares(self, values: Sequence[Any] | Floats) -> Floats:
-        """Return the mean over the links of each block, of numbers or of rows of them; 0 of none.
-        """
+        """Return the mean over the links of each block, of numbers or rows of them; 0 of none."""
         each = np.asarray(values, dtype=np.float64)
         sums = np.zeros((len(each) + 1, *each.shape[1:]))
         np.cumsum(each, axis=0, out=sums[1:])

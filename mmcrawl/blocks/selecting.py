@@ -43,8 +43,7 @@ class ElementSelector:
         self._attributes = {name.encode() for name in _ATTRIBUTE.findall(self._matches.path)}
 
     def ranges(self, tree: PageTree) -> list[tuple[int, int]]:
-        """Return the bytes of each element that matches, in order; a SearchError if it is too much.
-        """
+        """Return the bytes of each element that matches, in order; a SearchError if too slow."""
         elements = _elements(tree, self._attributes)
         try:
             found = self._matches(elements[0])

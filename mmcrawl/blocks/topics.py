@@ -84,8 +84,7 @@ class PageTopics:
         self._runs = _Runs(tree)
 
     def of(self, nodes: range) -> str:
-        """Return the topic of neighbouring nodes, of images alone by ``alt`` and ``title``; or "".
-        """
+        """Return the topic of nodes in a row, of images alone by ``alt`` and ``title``; or ""."""
         pieces = self._runs.pieces(nodes)
         if not pieces:
             texts = _picture_texts(self._tree, nodes)

@@ -191,8 +191,7 @@ def rules_changed(
 
 
 def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
-    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
-    """
+    """Tell an algorithm what happened, from the start; yield each link's end before it is told."""
     scorer.added(links.without_parent())
     settled: set[int] = set()
     followed = deque(links.followed())

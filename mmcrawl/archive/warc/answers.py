@@ -318,8 +318,7 @@ _CODINGS: dict[str, tuple[Any, ...]] = {
 
 
 def warc_files_of(path: Path, folder: Path) -> list[Path]:
-    """Return the WARC files in a WACZ, unpacked into a folder, or that file; a StoreError if bad.
-    """
+    """Return the WARC files in a WACZ, unpacked into a folder, or that file; StoreError if bad."""
     if not is_zipfile(path):
         return [path]
     found: list[Path] = []

@@ -89,8 +89,7 @@ class PageContent:
 
     @cached_property
     def ranges(self) -> tuple[tuple[int, int], ...]:
-        """The places of its lines: (start, end) in bytes, in order; as UTF-8 for text and UTF-32.
-        """
+        """The places of its lines: (start, end) in bytes, in order; of text and UTF-32 as UTF-8."""
         tree, lines = self._tree, self._lines
         return tuple(
             (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
@@ -116,8 +115,7 @@ class PageContent:
 
     @cached_property
     def document(self) -> Document:
-        """The main text with headings, lists, tables, code, links, images, formulas, posts, price.
-        """
+        """The main text with headings, lists, tables, code, links, images, formulas, and price."""
         from mmcrawl.blocks.content.beside import beside_text
         from mmcrawl.blocks.rendering.reading import page_document
 

@@ -196,8 +196,7 @@ class StartTags:
         self._said = lru_cache(maxsize=_KNOWN)(self._say)
 
     def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> tuple[list[_Said], list[int]]:
-        """Return what start tags say, each thing once, nothing first, and which each element says.
-        """
+        """Return what start tags say, each once, nothing first, and what each element says."""
         numbers: list[int] = []
         number_of = {_NOTHING: 0}
         for first in range(0, len(nodes), _SLICE):

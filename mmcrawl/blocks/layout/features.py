@@ -109,8 +109,7 @@ class PageAreas:
         return by_class if by_class and self._may_be(node, by_class) else by_tag
 
     def _names(self, node: int) -> tuple[str, str]:
-        """Return the area that tag and role name, and the one that class and id do, "" if the same.
-        """
+        """Return the area that tag and role name, and that of class and id, "" if the same."""
         tag, attributes = self._tree.tags[node], self._tree.attributes(node)
         if tag in ("html", "body"):
             return "", ""

@@ -36,8 +36,7 @@ class Headlines:
         self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]
 
     def level(self, nodes: range) -> int:
-        """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 if it looks so, else 0.
-        """
+        """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 if it looks so; or 0."""
         text_nodes = (i for i in nodes if self._tree.tags[i] == TEXT and not self._hidden[i])
         first = next(text_nodes, None)
         if first is None:

@@ -77,8 +77,7 @@ def _pixels(length: str, around: float) -> float:
 
 
 class NodeSizes:
-    """Sizes of all nodes: widths from the outside inwards; heights, where asked for, from inside.
-    """
+    """Sizes of all nodes: widths from the outside inwards; heights, if asked for, from inside."""
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree

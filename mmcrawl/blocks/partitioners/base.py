@@ -38,8 +38,7 @@ class Partitioner(Protocol):
     """
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
-        """Return the blocks of a page: in order, not overlapping; cut `level` times where it can.
-        """
+        """Return the blocks of a page: in order, not overlapping; cut again up to `level` times."""
         ...
 
 
