@@ -203,10 +203,7 @@ OVERWRITE: Option = flag("--overwrite", "replace a file that exists")
 
 
 def output(*formats: str) -> tuple[Option, ...]:
-    """Return the options of a command that writes in one of several formats, the first by default.
-
-    See `written`.
-    """
+    """Return the options of a command for several formats (see `written`), the first by default."""
     known = f"{', '.join(formats)} (default: {formats[0]})"
     return (
         Option("--format", choices=formats, default=formats[0], metavar="FORMAT", help=known),
@@ -403,11 +400,7 @@ class MmcrawlCommand(_Base):
             setattr(opts, "store" if is_crawl else "archive", words.pop(behind))
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        """Check the arguments; return a function that does the work and returns an exit code.
-
-        Raises:
-            MmcrawlError, ValueError: it is wrong, in a sentence.
-        """
+        """Check the arguments; return a function that does the work and returns an exit code."""
         raise NotImplementedError
 
     def setting(self, name: str) -> Any:

@@ -178,10 +178,7 @@ def quieten(settings: BaseSettings) -> None:
 def arguments_or_exit(
     command: str, name: str, arguments: Mapping[str, str], settings: BaseSettings
 ) -> BaseModel | None:
-    """Return the checked arguments of one of our spiders, None for those of another.
-
-    If some are wrong, or there is no such spider, that is printed, and the process ends with 2.
-    """
+    """Return the checked arguments of one of our spiders, else None; exit with 2 if wrong."""
     try:
         spider = _spider_named(name, settings)
         model = _model_of(spider)
@@ -223,10 +220,7 @@ def check_present(args: BaseModel) -> None:
 def leave_crawl_out(
     command: str, name: str | None, urls: Iterable[str], settings: BaseSettings
 ) -> None:
-    """Let a command fetch pages with one of our spiders, without its frontier and archive.
-
-    Where `urls`, which the user gave, lead into private networks, those may be asked.
-    """
+    """Let a command fetch with one of our spiders, without frontier and archive, `urls` too."""
     if name is None or _own_model(command, name, settings) is None:
         return
     try:

@@ -63,10 +63,7 @@ def this_command() -> list[str]:
 
 
 def program_command() -> list[str]:
-    """Return the program that runs in this process, without the words behind its name.
-
-    A signal to stop ends it without a traceback, as long as it has not begun to heed it.
-    """
+    """Return the program that runs in this process, which a signal ends without a traceback."""
     quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
     return [sys.executable, "-c", f"{quiet}; {_PROGRAMS[program()]}"]
 
@@ -109,11 +106,7 @@ class _Worker:
 
 
 class Workers:
-    """The workers of a running crawl.
-
-    Args:
-        shown: whether it is told how the crawl goes.
-    """
+    """The workers of a running crawl; `shown` if it is told how the crawl goes."""
 
     def __init__(
         self, shared: SharedStore, uri: str, count: int, command: Sequence[str], *, shown: bool

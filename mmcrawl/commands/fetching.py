@@ -88,12 +88,7 @@ class _OnePageSpider(Spider):
 def fetched(
     command: ScrapyCommand, url: str, web: str = "", types: Collection[str] = HTML_TYPES
 ) -> ReceivedPage:
-    """Fetch a page.
-
-    Args:
-        command: the one that wants it; its process has not run yet.
-        web: stored web to take it from; "" takes MMCRAWL_WEB, and if that is not set, the network.
-    """
+    """Fetch a page from a stored web, by default MMCRAWL_WEB or the network, in a new process."""
     outcome = _Outcome()
     web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
     if web:

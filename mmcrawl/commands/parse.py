@@ -18,11 +18,7 @@ from mmcrawl.settings import value_of
 
 
 class Command(ScrapyParse):
-    """Parse a URL with its spider and print the results.
-
-    A page of the focused spider is shown as feeds write it, on topic or not, and its links as
-    requests.
-    """
+    """Parse a URL with its spider and print the results: a page as in feeds, links as requests."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the spider's arguments; end the process if one is wrong."""

@@ -180,11 +180,7 @@ def _as_words(arguments: dict[str, Any]) -> list[str]:
 
 
 def _run(words: list[str]) -> tuple[int, bool]:
-    """Run a command; return its exit code, and whether it was told to stop.
-
-    It is in a session of its own and gets each signal of this process once, as if it had been
-    typed: one lets it stop in order, a second one at once.
-    """
+    """Run a command in its own session; return its exit code, and whether it was told to stop."""
     quiet = subprocess.DEVNULL if words[0] == "works" else None
     process = subprocess.Popen(  # noqa: S603 - a command of ours
         [*program_command(), *words], stdout=quiet, start_new_session=True

@@ -149,10 +149,7 @@ def _drawn(archive: Archive | None, most: int, right: Examples) -> list[Example]
 def _with_marks(
     name: str, catalogue: tuple[str, Path], former: PageModel | None, opts: argparse.Namespace
 ) -> tuple[list[str], list[str]]:
-    """Return the examples, those the topic was learnt from before, and the pages that are marked.
-
-    A mark outweighs what was said before.
-    """
+    """Return the examples: named ones, those learnt from before, and marked ones, which win."""
     good, bad = list(opts.good), list(opts.bad)
     if former is not None:
         good, bad = [*good, *former.good], [*bad, *former.bad]

@@ -32,11 +32,7 @@ _MOST_MOVES = 5  # in a row at one layer; an endless row of pages would have no 
 
 
 class LinkIntake:
-    """Adds the links of pages to the frontier.
-
-    Args:
-        obey_nofollow: ignore links that the page asks not to follow.
-    """
+    """Adds the links of pages to the frontier, without nofollow ones if `obey_nofollow`."""
 
     def __init__(
         self,
@@ -128,11 +124,7 @@ class LinkIntake:
                     self.refused[reason] += 1
 
     def take_listed(self, *, empty: bool) -> list[int]:
-        """Add the listed addresses that are due; return the ids of the new links.
-
-        Args:
-            empty: nothing else waits.
-        """
+        """Add the listed addresses that are due, or if all is empty; return ids of new links."""
         while due := self.listed.due(empty=empty):
             new: list[int] = []
             for parent, of_list in groupby(due, key=attrgetter("parent")):
@@ -238,20 +230,12 @@ class Judge:
     def verdict(
         self, url: str, signs: Signs, media: Sequence[MediaResource], digest: int
     ) -> Verdict:
-        """Return whether a page is relevant, and why.
-
-        Site-wide media do not count, and a page whose bytes were found at another address of its
-        host is not found again.
-        """
+        """Return whether a page is relevant, and why; site-wide media and copies do not count."""
         own = [resource for resource in media if resource.url not in self._boilerplate]
         return self._but_for_aliases(self._test.verdict(url, signs, own), url, digest)
 
     def confirmed(self, verdict: Verdict | None, report: PageReport) -> Verdict:
-        """Return a verdict as it stands when the page is recorded; it is passed if it was not yet.
-
-        Media may have turned out to be site-wide meanwhile, or the same page come in under another
-        address. A page that was not relevant does not become so.
-        """
+        """Return a verdict as of now: media may have become site-wide, or the page be a copy."""
         url = report.page.url
         if verdict is not None and not verdict.relevant:
             return verdict
@@ -278,11 +262,7 @@ class Judge:
         return before.with_resources((*kept, *new))
 
     def hand_over(self, said: Mapping[str, Set[str]]) -> list[int]:
-        """Take from lists the media that are those of a page now; return the lists left with none.
-
-        Args:
-            said: addresses of media, by the list that says where they are.
-        """
+        """Take media of pages out of lists (addresses by list); return the lists left with none."""
         lost = []
         for list_url, media in said.items():
             for record in self._findings.pages_showing(media):
@@ -302,11 +282,7 @@ class Judge:
         return replace(verdict, relevant=False, alias=alias) if alias else verdict
 
     def see(self, page: Page, digest: int) -> list[int]:
-        """Count the media of a page; take those that turn out to be site-wide from media pages.
-
-        Pages left with none are taken back; their links are returned. The alias of a relevant page
-        is not counted: its media would seem to stand on many pages.
-        """
+        """Count a page's media, unless it is an alias; return links of pages left without any."""
         if self._frontier.alias(page.url, digest):
             return []
         wanted = {r.url: r.kind for r in page.media if r.kind in self._test.kinds}

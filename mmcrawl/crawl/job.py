@@ -127,11 +127,7 @@ class CrawlJob:
         deque(self.begin(), maxlen=0)
 
     def begin(self) -> Iterator[int]:
-        """Restore the state in which the job was left, step by step.
-
-        Yields:
-            The number of ended links that the algorithm has received.
-        """
+        """Restore the state in which the job was left; yield how many links the algorithm has."""
         yield from self._recall()
         self._add([seed_link(seed) for seed in self._seeds], None)
         self._follow_listed()
@@ -147,10 +143,7 @@ class CrawlJob:
 
     @property
     def harvest_rate(self) -> float:
-        """Share of relevant pages among the last 500 of the crawl, in [0, 1].
-
-        Of a crawl of more pages than are looked through, among those of this run.
-        """
+        """Share of relevant pages among the last 500 of the crawl, or of this run, in [0, 1]."""
         return self._recent.rate
 
     @property
@@ -245,19 +238,11 @@ class CrawlJob:
         return None
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
-        """Return whether a page is relevant, and why.
-
-        Site-wide media do not count, and a page whose bytes were found at another address of its
-        host is not found again. `digest` is the page's `page_digest`.
-        """
+        """Return whether a page is relevant, and why; `digest` is its `page_digest`."""
         return self._judge.verdict(page.url, self._test.signs(page), page.media, digest)
 
     def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
-        """Return a page with the media that sitemaps and feeds say it shows.
-
-        Args:
-            urls: its addresses, those that led to it included.
-        """
+        """Return a page with the media that lists say its addresses show, redirects included."""
         return self._listed.with_media(page, urls)
 
     def linking(self, link: int) -> Linking:
@@ -339,10 +324,7 @@ class CrawlJob:
         return verdict.relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        """Record that a link only leads on; return whether its target is new and may be followed.
-
-        On another site, where it may be a medium: who parses takes nothing else from there.
-        """
+        """Record that a link redirects; return whether its target is new and may be followed."""
         real = self.reporter.real(target.url)
         self.moved_seeds.follow(link, real)
         led_by, layers = self.linking(link), (target.physical_layer, target.logical_layer)
@@ -374,10 +356,7 @@ class CrawlJob:
         self.frontier.requeue(link, request, priority)
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        """Record that a link being fetched has failed, and why.
-
-        `requests` are links the spider asked for all the same.
-        """
+        """Record that a link has failed, and why; `requests` are links the spider still asks for."""
         self.frontier.fail(link, reason)
         if reason == ALIAS:
             self.frontier.apply(self.scorer.repeated(link))
@@ -446,10 +425,7 @@ class CrawlJob:
             self.frontier.apply(self.scorer.added(links))
 
     def _take_back(self, links: Sequence[int]) -> None:
-        """Record that crawled pages reported as relevant are not.
-
-        One that only leads to media was never called so, whatever is found on it.
-        """
+        """Record that crawled pages reported as relevant are not; leads to media never were."""
         links = [link for link in links if (page := self.frontier.page(link)) and page[1]]
         if not links:
             return

@@ -133,12 +133,7 @@ class ListedAddresses:
         return taken
 
     def followed(self, links: Sequence[int], settled: int) -> None:
-        """Record that addresses became links, for a later replay of the crawl.
-
-        Args:
-            links: their ids, which follow each other.
-            settled: how many links had ended by then.
-        """
+        """Record that addresses became links, with ids in a row, after so many links had ended."""
         with self._store.writing() as db:
             row = (self._job, min(links), max(links), settled)
             db.execute("INSERT INTO followed (job, first, last, settled) VALUES (?, ?, ?, ?)", row)
@@ -204,11 +199,7 @@ class ListedLinks:
         return found
 
     def with_media(self, page: Page, urls: Iterable[str]) -> Page:
-        """Return a page with the media that lists say it shows.
-
-        Args:
-            urls: its addresses, those that were asked for and led to it included.
-        """
+        """Return a page with the media that lists say its addresses show, redirects included."""
         said = {
             resource_key(medium.url): medium
             for url in dict.fromkeys(urls)
@@ -232,10 +223,7 @@ class ListedLinks:
         self._last = self.recall(url, tag_path, relevant=relevant)
 
     def recall(self, url: str, tag_path: str, *, relevant: bool) -> set[int]:
-        """Count a page that was fetched before the crawl was left; return its places.
-
-        What was due after it became links then.
-        """
+        """Count a page fetched before the crawl was left; return its places, due later."""
         places = {place_of(url), _place(url, tag_path)}
         self._pages += 1
         self._found += relevant
@@ -255,11 +243,7 @@ class ListedLinks:
         self._addresses.followed(links, settled)
 
     def due(self, *, empty: bool) -> list[Listed]:
-        """Remove and return the addresses that become links now.
-
-        Args:
-            empty: nothing else waits.
-        """
+        """Remove and return the addresses that become links now; more if nothing else waits."""
         if not self._addresses:
             return []
         due: list[Listed] = []

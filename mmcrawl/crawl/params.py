@@ -271,11 +271,7 @@ class FocusedParams(BaseModel):
         return frozenset(self.media.split(","))
 
     def least_score(self, threshold: float) -> float:
-        """Return the topic score that a page must have for its links to be followed, in [0, 1].
-
-        Args:
-            threshold: what a page on topic has at least.
-        """
+        """Return the topic score in [0, 1] that a page needs for its links to be followed."""
         if self.expand == _ALL or self.whole_topic.anything:
             return 0.0
         return threshold if self.expand == _ON_TOPIC else float(self.expand.removeprefix(_SCORE))
@@ -367,10 +363,7 @@ class FocusedParams(BaseModel):
 
     @property
     def job_name(self) -> str:
-        """The job's name: the one given, or one built from the arguments that distinguish crawls.
-
-        A crawl with a rules file is another than one without; that file may be edited meanwhile.
-        """
+        """The job's name: as given, or built from the arguments that distinguish crawls."""
         if self.job:
             return self.job
         told = self.identity() | ({"rules": _place(self.rules)} if self.rules else {})
@@ -381,10 +374,7 @@ class FocusedParams(BaseModel):
 
 
 def _place(text: str) -> str:
-    """Return the name of a file or folder in one spelling, relative if it is below this folder.
-
-    So it stays the same when all is moved together. What is no file is returned as it is.
-    """
+    """Return a file's name in one spelling, relative if below this folder; others as they are."""
     path = os.path.abspath(os.path.expanduser(text))
     if not text or not os.path.exists(path):
         return text
@@ -456,13 +446,7 @@ def _weight(text: str) -> int:
 
 
 def learnt_rules(patterns: Iterable[PatternRecord], topic: str = "") -> PinnedRules:
-    """Return what a crawl has learnt as rules, the best first.
-
-    The weight of a rule is its hits in ten pages.
-
-    Args:
-        topic: the only one they are for, "" for any.
-    """
+    """Return learnt rules of a topic ("" for any), best first; weights are hits in ten pages."""
     best = sorted(patterns, key=lambda record: (-record.rate, -record.hits, record.pattern))
     return PinnedRules(
         PinnedRule(
@@ -476,14 +460,7 @@ def learnt_rules(patterns: Iterable[PatternRecord], topic: str = "") -> PinnedRu
 
 
 def rules_text(patterns: Sequence[PatternRecord], rate: float, topic: str = "") -> str:
-    """Return what a crawl has learnt as the text of a rules file.
-
-    Patterns that did no better than the crawl as a whole are remarks.
-
-    Args:
-        rate: share of media pages among the pages of the crawl.
-        topic: the only one they are for, "" for any.
-    """
+    """Return learnt rules as a file's text; those no better than the crawl's `rate` as remarks."""
     poor = {glob_of(record.pattern) for record in patterns if record.rate <= rate}
     lines = [_HEAD]
     for rule in learnt_rules(patterns, topic).rules:

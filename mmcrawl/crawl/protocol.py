@@ -70,11 +70,7 @@ class Reporter:
     most_links: int = 0  # most links of a page that are reported, the first ones; 0 for all
 
     def report(self, fetched: FetchedPage, visited_at: float) -> PageReport:
-        """Return the report of a page; its verdict, if there is one, spares reading it again.
-
-        Raises:
-            ItemError: what pipelines added is no plain value.
-        """
+        """Return the report of a page; an ItemError if pipelines added what is no plain value."""
         page, verdict = fetched.page, fetched.verdict
         # A list is bounded by what reads it.
         links = page.links if page.is_listing else page.links[: self.most_links or None]
@@ -242,11 +238,7 @@ class Crawl(Protocol):
         """Return the address of the page a link was found on, None for a seed."""
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
-        """Record a fetched page, and links the spider asked for; return whether it is relevant.
-
-        Raises:
-            ItemError: what pipelines added cannot be stored; nothing was recorded.
-        """
+        """Record a page and links; return if it is relevant; an ItemError records nothing."""
 
     def redirected(self, link: int, target: NewLink) -> bool:
         """Record that a link only leads on; return whether its target is new and admitted."""
@@ -270,11 +262,7 @@ class Crawl(Protocol):
         """Discard what was not committed."""
 
     def stop(self, reason: str, *, finished: bool) -> None:
-        """Commit, and note why the crawl stopped and whether the job is done.
-
-        Raises:
-            StoreError: the store has failed.
-        """
+        """Commit, and note why the crawl stopped and whether the job is done."""
 
     def close(self) -> None:
         """Release the store."""

@@ -75,9 +75,7 @@ class PageReader:
         self._thread = ThreadPoolExecutor(1, "page-reader")
 
     def start(self) -> None:
-        """Begin to load the process, which takes longer than the first page; it need not be waited
-        for, and what is wrong with it is told when a page is read.
-        """
+        """Begin to load the process; what is wrong with it is told when a page is read."""
         self._thread.submit(self._load)
 
     def read(self, page: ReceivedPage) -> Future[ReadPage]:
@@ -156,10 +154,7 @@ class PageReader:
 def read_page(
     received: ReceivedPage, method: str | None = None, requisites: bool = False
 ) -> ReadPage:
-    """Read a page, cut it if there is a method, and find its requisites if asked, from one tree.
-
-    A page that a method fails at, as one of another package may, is left unsegmented.
-    """
+    """Read a page from one tree; cut it if there is a method, unless that fails; requisites."""
     tree = page_tree(received.body, received.content_type)
     page = page_of(tree, received.url, received.refresh)
     digest = page_digest(received.url, received.body, (one.url for one in page.media))

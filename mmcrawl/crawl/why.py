@@ -174,12 +174,7 @@ def _parts(
 
 
 class _Watched(Overheard):
-    """An algorithm that is watched scoring a link.
-
-    Attributes:
-        parts_then: the parts of the score that came nearest to the one that the link has, the last
-            of several.
-    """
+    """An algorithm watched scoring a link; `parts_then` gave the score nearest to the link's."""
 
     def __init__(self, scorer: Scorer, link: LinkRecord) -> None:
         super().__init__(scorer)

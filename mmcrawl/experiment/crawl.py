@@ -71,10 +71,7 @@ def read_media(path: Path) -> dict[str, frozenset[str]]:
 
 
 def read_rejected(path: Path) -> list[str]:
-    """Return the title, or address, of each page with wanted media off topic, the nearest first.
-
-    Copies of a page count once, or not at all if another one is relevant.
-    """
+    """Return title or address of each page off topic with media, nearest first, copies once."""
     with _reading(path) as db:
         rows = db.execute(
             "SELECT iif(title = '', url, title) FROM page WHERE contains_media"
@@ -119,10 +116,7 @@ def read_end(path: Path) -> CrawlEnd:
 
 
 def read_graph(path: Path) -> tuple[dict[int, list[int]], list[int]]:
-    """Return the links from page to page, and the pages the seeds lead to.
-
-    Redirects are followed, links that led to no page left out; pages are named by their link ids.
-    """
+    """Return links of pages, by link ids and past redirects, and the pages the seeds lead to."""
     with _reading(path) as db:
         ends = _ends(db)
         outlinks: dict[int, list[int]] = {}

@@ -140,10 +140,7 @@ class Progress:
 
 @contextmanager
 def steps(console: Console) -> Iterator[Callable[[int, int, str], None]]:
-    """Give the progress callback of a measurement: steps done, steps in all, what is measured.
-
-    It is shown as a bar on a terminal; elsewhere as a line at once, and then every ten seconds.
-    """
+    """Give the callback (done, all, what) of a measurement: a bar, or lines every ten seconds."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
     said = -_LINE_SECONDS
     with Bar(*columns, console=console, transient=True) as bar:

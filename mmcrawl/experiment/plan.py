@@ -231,11 +231,7 @@ class Plan:
 
 
 def algorithms_of(text: str, names: list[str]) -> tuple[Algorithm, ...]:
-    """Return the algorithms that `text` names: `a,b:parameter=value;parameter=value`, or `all`.
-
-    Raises:
-        ExperimentError: an unknown name, or a parameter without a value.
-    """
+    """Return the algorithms in `a,b:parameter=value;parameter=value` or `all`; else raise."""
     if text.strip() == "all":
         return tuple(Algorithm(name, name) for name in names)
     return tuple(_algorithm(part.strip(), names) for part in text.split(",") if part.strip())

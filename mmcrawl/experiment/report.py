@@ -170,10 +170,7 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
 def _curve(
     axes: Axes, runs: Sequence[Sequence[bool]], style: Style, measure: str, wanted: int
 ) -> _Numbers:
-    """Draw the runs of an algorithm against pages; return their values, runs by pages.
-
-    A run that stopped before the others of its algorithm stays where it was.
-    """
+    """Draw runs against pages; return values, runs by pages, constant once a run stopped."""
     longest = max(map(len, runs), default=0)
     pages = np.arange(longest + 1)
     found = np.array([found_after(run, longest) for run in runs])

@@ -270,11 +270,7 @@ def _named(layers: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, int]]:
 def times_of(
     plan: Plan, runs: Mapping[str, Sequence[Series]], parallel: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the figures of the clock, and the machine.
-
-    Args:
-        parallel: how many runs went at once, for each time the experiment was started.
-    """
+    """Return the figures of the clock and machine, with `parallel` runs of each start."""
     return {
         "machine": {
             "system": f"{platform.system()} {platform.machine()}",
@@ -316,10 +312,7 @@ def results_csv(results: Mapping[str, Any]) -> str:
 
 
 def results_tex(results: Mapping[str, Any]) -> str:
-    """Return the same as a LaTeX table of means in percent, for `\\usepackage{booktabs}`.
-
-    Where an algorithm was run several times, the least and the largest value stand in brackets.
-    """
+    """Return a LaTeX table of means in percent, with ranges, for `\\usepackage{booktabs}`."""
     at = f"at {results['share']:.0%}"
     columns = {"media_area_share": "media: area", "media_recall_at_share": f"media {at}"}
     columns |= {"area_share": "pages: area", "recall_at_share": f"pages {at}"}
@@ -338,11 +331,7 @@ def _tex_cell(value: Mapping[str, float | None]) -> str:
 
 
 def table_text(ending: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose first column stands to the left, the others to the right.
-
-    Args:
-        ending: of the file it is for: `md`, or `tex` for `\\usepackage{booktabs}`.
-    """
+    """Return a table for `md` or `tex` (booktabs), the first column to the left, others right."""
     escaped, others = str.maketrans(_ESCAPED[ending]), len(columns) - 1
     cells = [[cell.translate(escaped) for cell in row] for row in (columns, *rows)]
     if ending == "md":

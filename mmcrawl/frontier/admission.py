@@ -78,22 +78,14 @@ class _Area:
 
 
 class Areas:
-    """Counts fetched pages by area.
-
-    Args:
-        per_shape: most pages of one shape while none is relevant, from 1.
-    """
+    """Counts fetched pages by area, and allows `per_shape` (from 1) while none is relevant."""
 
     def __init__(self, per_shape: int) -> None:
         self._per_shape = per_shape
         self._hosts: dict[str, _Area] = {}
 
     def crawled(self, form: str, *, relevant: bool, failed: bool = False) -> bool:
-        """Count a fetched page; return whether it is the first find of an area.
-
-        Args:
-            form: `shape` of its address.
-        """
+        """Count a fetched page by `shape`; return whether it is the first find of an area."""
         host, *names = _names(form)
         area, first = self._hosts.setdefault(host, _Area()), False
         area.pages += 1
@@ -279,10 +271,7 @@ class Admission:
     def refuse(
         self, url: str, physical_layer: int, logical_layer: int, *, anywhere: bool = False
     ) -> str | None:
-        """Return why a link is not to be followed, one of a few reasons; None if it may be.
-
-        With `anywhere` it need not be of the sites of the crawl.
-        """
+        """Return why a link is not to be followed, None if it may be; `anywhere` allows other sites."""
         limits = self._limits
         host = host_of(url)
         rules = (

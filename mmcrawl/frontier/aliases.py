@@ -82,10 +82,7 @@ def _without_parameters(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
-    """Yield host and names of parameters, an address without those, and a key of both.
-
-    Ids in the path count as a parameter named "/".
-    """
+    """Yield host and parameter names ("/" of path ids), the address without, and a key of both."""
     page, _, query = canonical(url).partition("?")
     fewer = list(_without_parameters(url)) if query else []
     if RANDOM_ID.search(page):
@@ -95,10 +92,7 @@ def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
 
 
 class Aliases:
-    """The aliases among the addresses of a crawl.
-
-    Links are named by their numbers in the frontier. The first of several aliases stands for all.
-    """
+    """The aliases among a crawl's addresses, by link numbers; the first stands for all."""
 
     def __init__(self, links: LinkTable) -> None:
         self._links = links

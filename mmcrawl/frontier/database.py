@@ -193,11 +193,7 @@ class _Connection(sqlite3.Connection):
 
 
 def connect(path: Path | None) -> sqlite3.Connection:
-    """Open a file, or memory if there is no path; it is set up if it is empty.
-
-    Raises:
-        StoreError: it is damaged, of another program or of another version.
-    """
+    """Open a file, or memory, set up if empty; a StoreError if it is damaged or not ours."""
     name = str(path) if path else ":memory:"
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=rwc" if path else name
@@ -270,11 +266,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection as of `connect_read_only`.
-
-    Raises:
-        StoreError: as there, or what was read is damaged.
-    """
+    """Give a connection as of `connect_read_only`; a StoreError also for damage found."""
     try:
         with closing(connect_read_only(path)) as db:
             yield db
@@ -288,11 +280,7 @@ def is_crawl_store(path: Path) -> bool:
 
 
 def remove_own_file(path: Path) -> None:
-    """Remove an SQLite file, and what SQLite keeps beside it, if it is one of mmcrawl.
-
-    Raises:
-        StoreError: it cannot be removed.
-    """
+    """Remove an SQLite file of mmcrawl with what is beside it; a StoreError if it cannot be."""
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as db:

@@ -188,10 +188,7 @@ class Findings:
             db.execute("DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, url))
 
     def take_changes(self) -> tuple[list[MediaPageRecord], list[str]]:
-        """Return the media pages that are `changed`, and the addresses of those that were dropped.
-
-        Nothing counts as changed afterwards.
-        """
+        """Return the media pages `changed`, and addresses of dropped ones; none is changed then."""
         urls = sorted(self.changed or ())
         self.changed = set()
         pages = [page for url in urls for page in self._records(f"{_MEDIA_PAGES} AND url = ?", url)]
@@ -217,12 +214,7 @@ class Findings:
         return list(islice(own, most))
 
     def media_pages(self, first: int = 0, most: int = -1) -> Iterator[MediaPageRecord]:
-        """Yield the media pages, best topic score first.
-
-        Args:
-            first: how many of the best are left out.
-            most: how many are yielded after these; below 0 for all.
-        """
+        """Yield media pages by topic score, without the `first`; `most` of them, below 0 all."""
         best = f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url LIMIT ? OFFSET ?"
         return self._records(best, most, first)
 
@@ -358,11 +350,7 @@ class BoilerplateMedia:
     def add(
         self, page: str, resources: Iterable[str], animations: Collection[str] = ()
     ) -> list[str]:
-        """Count a crawled page and the media on it; return resources now known as site-wide.
-
-        Args:
-            animations: those of them that are animations.
-        """
+        """Count a page and its media; return those now known as site-wide."""
         found = []
         resources = list(dict.fromkeys(resources))
         with self._store.writing() as db:

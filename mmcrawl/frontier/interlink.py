@@ -136,20 +136,11 @@ class InterLink(LinkTable):
         self._ranking = ranking
 
     def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
-
-        The pages reached through it are counted now, which takes as long as there are links.
-
-        Raises:
-            KeyError: there is no such link.
-        """
+        """Return everything known of a link (table 5-4), counted over all links; or a KeyError."""
         return self._record(link, _Counted(self._pages_until, self._pages_through, self._path_to))
 
     def records(self, selection: Selection = ALL) -> Iterator[LinkRecord]:
-        """Yield everything known of links (table 5-4), one by one.
-
-        12 bytes of RAM a link of the job are needed for what is counted over all of them.
-        """
+        """Yield everything known of links (table 5-4), one by one, in 12 bytes of RAM a link."""
         pages, relevant, places = (array("I", bytes(4 * len(self))) for _ in range(3))
         self._count_pages(pages, relevant, places)
         counted = _Counted(
@@ -164,12 +155,7 @@ class InterLink(LinkTable):
             yield self._record(number - self._base, counted)
 
     def around(self, link: int, most: int) -> tuple[list[PlacedPage], list[PlacedPage]]:
-        """Return the pages that were fetched just before a link's page, and just after.
-
-        Args:
-            link: id of a link that came to an end.
-            most: of either.
-        """
+        """Return the pages that were fetched just before an ended link's page, and just after."""
         (settled,) = self._read("settled FROM link", link)
         place = self._pages_until(link)
         earlier = self._placed("settled < ? ORDER BY settled DESC", settled, most)
@@ -204,11 +190,7 @@ class InterLink(LinkTable):
         return len(before), told(first), told(last[::-1])
 
     def spelled(self, url: str) -> int | None:
-        """Return the id of the first link with exactly this address, None if there is none.
-
-        Refused links and requests that are told apart by more than their address are found so, in a
-        time that grows with the number of links.
-        """
+        """Return the id of the first link with exactly this address, also refused; scans all."""
         origin, path = split_origin(url)
         row = self.store.db.execute(
             "SELECT min(link.id) FROM link JOIN host ON host.job = ? AND host.id = link.host"
@@ -305,13 +287,7 @@ class InterLink(LinkTable):
         return int(row.fetchone()[0])
 
     def _count_pages(self, pages: Counts, relevant: Counts, places: Counts) -> None:
-        """Count over all links, by their ids.
-
-        Args:
-            pages: takes the pages reached through each.
-            relevant: takes how many of them are relevant.
-            places: takes at which place each page was fetched.
-        """
+        """Count over all links by id: pages through each, relevant ones, and the place of each."""
         rows = self.store.db.execute(
             "SELECT id, parent, relevant FROM link LEFT JOIN page USING (id)"
             " WHERE id >= ? AND id < ? ORDER BY id DESC",  # a parent is found before its links

@@ -102,11 +102,7 @@ class ColdLinks:
         return float(row[0])
 
     def take_best(self, host: int, most: int) -> list[tuple[int, float]]:
-        """Remove and return the best links of a host, the best first; of equals the oldest.
-
-        Returns:
-            Number and score of each.
-        """
+        """Remove and return number and score of a host's best links, of equals the oldest first."""
         with self._writing() as db:
             if not self._has_index:
                 # Its last column is the number of the link, as in each index of SQLite's.

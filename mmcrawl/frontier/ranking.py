@@ -86,11 +86,7 @@ class Ranking:
             self._great_priority[link] = priority
 
     def rank(self, link: int, score: float) -> float:
-        """Return the number that orders a link, `HELD` for one that is not to be fetched.
-
-        A rule lets a link go that the algorithm holds, or that is in a block that is left, or
-        holds it whatever its score.
-        """
+        """Return the number that orders a link, `HELD` for none to fetch; a rule outweighs all."""
         weight = self._weight[link] if link < len(self._weight) else 0
         place = self._places[self._block[link]] if link < len(self._block) else IN_PLACE
         if weight == _NEVER or (not weight and (score == HELD or place == LEFT)):

@@ -83,11 +83,7 @@ class LinkTable:
             yield self._origins[host] + path, None if parent is None else parent - self._base
 
     def known(self, link: int) -> KnownLink:
-        """Return what scoring asks of a link, which never changes.
-
-        Links are mostly asked for in the order they were found, so those after one that follows the
-        last one read are read with it.
-        """
+        """Return what scoring asks of a link, which never changes; reads those after it ahead."""
         number, known = self._base + link, self.store.known_links
         if number not in known:
             is_next = 0 <= link - self._read_to < _NEAR
@@ -197,21 +193,14 @@ class LinkTable:
         return (row[0] - self._base for row in rows)
 
     def followed(self) -> list[tuple[int, range]]:
-        """Return which links were addresses that only a list named, and when they became links.
-
-        Returns:
-            How many links had ended by then, and the links, in this order.
-        """
+        """Return links that only a list named, after the number of links that had ended before."""
         rows = self.store.db.execute(
             "SELECT settled, first, last FROM followed WHERE job = ? ORDER BY first", (self.job,)
         )
         return [(settled, range(first, last + 1)) for settled, first, last in rows]
 
     def without_parent(self) -> list[int]:
-        """Return the links that were found on no page: seeds, and what the spider asked for.
-
-        Those that were refused are none of them.
-        """
+        """Return the links found on no page: seeds and the spider's requests, less refused ones."""
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL"
             " AND (status <> 'E' OR settled IS NOT NULL) ORDER BY id",
@@ -220,11 +209,7 @@ class LinkTable:
         return [row[0] - self._base for row in rows]
 
     def history(self) -> Iterator[PastPage | PastFailure]:
-        """Yield what became of the links that were fetched, in the order in which it did.
-
-        Raises:
-            StoreError: a page names links that are not there.
-        """
+        """Yield in order what became of fetched links; a StoreError if pages name unknown ones."""
         count = self.store.db.execute(
             "SELECT count(*) FROM link WHERE id >= ? AND id < ?", self._ours
         ).fetchone()[0]

@@ -81,12 +81,7 @@ class RequisiteQueue:
         self._durable = self._last
 
     def keep(self, urls: Sequence[str], page: int, by: Requisite | None = None) -> None:
-        """Add the requisites of a page; those already known stay as they are.
-
-        Args:
-            page: id of its link.
-            by: the style sheet that names them, or what is redirected there.
-        """
+        """Add a page's new requisites, named by a style sheet or redirect if `by` is given."""
         steps, most = (
             (by.steps + 1, 2 * self._limits.per_page) if by else (0, self._limits.per_page)
         )
@@ -184,10 +179,7 @@ class RequisiteQueue:
 
 
 def keeps_requisites(store: SqliteStore, job: int) -> bool:
-    """Return whether a job keeps what its pages need: it noted so, or its pages named some.
-
-    Versions before did not note it.
-    """
+    """Return whether a job keeps requisites: it noted so, or as older versions has some."""
     if store.memory(job).get("requisites"):
         return True
     named = "SELECT 1 FROM requisite WHERE job = ? LIMIT 1"

@@ -118,10 +118,7 @@ class SqliteFrontier(InterLink):
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
     def request_before(self, link: NewLink) -> bytes | None:
-        """Return the request that precedes a link's own; None if the link's own will be used.
-
-        b"" is that of a mere address, which was fetched or is being fetched.
-        """
+        """Return the request preceding a link's own, b"" for a fetched address; None if none."""
         key = self._key(link)
         number = None if key is None else self._find(key)
         if number is None:
@@ -173,12 +170,7 @@ class SqliteFrontier(InterLink):
         return answer
 
     def add_elsewhere(self, page: PageRecord, layer: int) -> int:
-        """Add a page that another partition fetched; return the link that represents it.
-
-        Args:
-            page: what is known of it; one that is known already keeps its record.
-            layer: its logical layer.
-        """
+        """Add a page that another partition fetched, unless known; return the link for it."""
         link = NewLink(page.url, logical_layer=layer, extra=_ELSEWHERE, refused=ELSEWHERE)
         key = url_key(self.job, link.url, link.extra)
         known = self._find(key)
@@ -252,11 +244,7 @@ class SqliteFrontier(InterLink):
         return self._order.best(lambda host: ready(self._origins[host]))
 
     def take(self, link: int) -> WaitingLink:
-        """Mark a certain waiting link running, held or not.
-
-        Raises:
-            ValueError: the link does not wait.
-        """
+        """Mark a certain waiting link running, held or not; a ValueError if it does not wait."""
         taken = self._start(link)
         self._order.take(link)
         return taken

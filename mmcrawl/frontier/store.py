@@ -194,10 +194,7 @@ class SqliteStore:
         return [json.loads(row[0]) for row in rows]
 
     def remember(self, number: int, memory: Mapping[str, Any]) -> None:
-        """Save a job's plain data, e.g. word counts, replacing what was saved and appended.
-
-        That its pages' requisites are kept stays: :class:`RequisiteQueue` notes it when it begins.
-        """
+        """Save a job's plain data, e.g. word counts, in place of what was saved and appended."""
         with self.writing():
             self.db.execute("DELETE FROM note WHERE job = ?", (number,))
             self.db.execute(
@@ -237,11 +234,7 @@ class SqliteStore:
 
 
 def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
-    """Ensure that a job continues with the arguments it began with.
-
-    Raises:
-        StoreError: they differ from the job's.
-    """
+    """Ensure that a job continues with the arguments it began with; else a StoreError."""
     new = json.loads(json.dumps(arguments))
     different = sorted(
         key for key in {*job.arguments, *new} if job.arguments.get(key) != new.get(key)

@@ -62,10 +62,7 @@ def is_private_address(address: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def is_private_host(host: str) -> bool:
-    """Return whether a host name or address is by its form one of a private network.
-
-    What a public name stands for shows when it is resolved; see `is_private_address`.
-    """
+    """Return whether a host is private by its form; its addresses: see `is_private_address`."""
     host = host.rstrip(".").strip("[]")
     try:
         return is_private_address(host)
@@ -153,10 +150,7 @@ def canonical(url: str) -> str:
 
 
 def hash64(*parts: str | bytes, key: bytes = b"") -> int:
-    """Return a 64-bit hash of the joined parts, signed as SQLite keeps it.
-
-    Half of a surrogate pair, as addresses on pages may hold, is hashed like any other character.
-    """
+    """Return a signed 64-bit hash of the joined parts, which may hold lone surrogates."""
     digest = blake2b(digest_size=8, key=key)
     for part in parts:
         digest.update(part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part)

@@ -107,10 +107,7 @@ class Collector:
         return settled, sum(summary.addresses.values()) - summary.settled
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
-        """Add addresses, their kinds and pages; return how many are new.
-
-        Addresses that differ in parameters that track visitors are one file, asked for once.
-        """
+        """Add media, without parameters that track visitors; return how many addresses are new."""
         now = time.time()
         return self._index.add(
             MediaFile(without_tracking(url), kind, page=page, added_at=now)
@@ -119,11 +116,7 @@ class Collector:
         )
 
     def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
-        """Take addresses to fetch, or to keep if they are complete; others are settled at once.
-
-        Returns:
-            None only if none waits, but at players, see `fetch_player`.
-        """
+        """Take addresses to fetch, or to keep if complete; None if none waits but at players."""
         kinds = {*self._kinds, PART}
         downloads: list[Download] = []
         while not downloads:
@@ -147,11 +140,7 @@ class Collector:
         self._index.renew(self.owner, time.time() + LEASE)
 
     def keep(self, download: Download) -> list[Download]:
-        """Put a file into the media store, or what a playlist names. May take long.
-
-        Returns:
-            What is to be fetched now, the next pieces.
-        """
+        """Put a file, or what a playlist names, into the store; return the next pieces. Slow."""
         if piece_of := self._pieces.pop(download, None):
             return self._go_on(piece_of, download)
         try:

@@ -189,10 +189,7 @@ class Begun:
 
     @property
     def validator(self) -> str:
-        """The value for If-Range, which identifies an unchanged file; "" without one.
-
-        A weak ETag does not, and a date only where no ETag was sent.
-        """
+        """The value for If-Range: a strong ETag, or without any ETag the date; "" for neither."""
         if self.etag:
             return "" if self.etag.startswith("W/") else self.etag
         return self.last_modified

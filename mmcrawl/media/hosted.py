@@ -52,10 +52,7 @@ os._exit(code if 0 <= code < 256 else 1)
 
 @contextmanager
 def started(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[bytes]", bytearray]]:
-    """Start a program, and give its last messages; end it afterwards.
-
-    It is in a session of its own, since Ctrl-C is for us, and knows no proxies.
-    """
+    """Start a program in its own session without proxies, give its last messages, and end it."""
     clean = {
         name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
     }
@@ -115,12 +112,7 @@ _OF_PROXIES = (b"proxy-", b"connection:", b"keep-alive:")
 
 
 class GuardedProxy:
-    """A running proxy. A context manager.
-
-    Attributes:
-        url: of the proxy.
-        refused: hosts that were not asked, for they are private.
-    """
+    """A running proxy with its `url`, and the private hosts it `refused`; a context manager."""
 
     def __init__(self, private: PrivateHosts) -> None:
         self.refused: list[str] = []
@@ -265,12 +257,7 @@ class YtDlp:
     def fetch(
         self, url: str, folder: Path, room: Room, is_stopped: Callable[[], bool]
     ) -> tuple[Path, str]:
-        """Fetch a medium; go on where a former run stopped.
-
-        Raises:
-            MediaError: it cannot be fetched, or was stopped.
-            OSError: the folder cannot be used.
-        """
+        """Fetch a medium, or its rest; a MediaError if it fails, an OSError for the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         while time.monotonic() < self._next_at and not is_stopped():
             time.sleep(_LOOK)
@@ -363,12 +350,7 @@ class Players:
     def fetch(
         self, file: MediaFile, folder: Path, budget: Budget, is_stopped: Callable[[], bool]
     ) -> tuple[Path, str]:
-        """Fetch the media of a player; return its path, and its MIME type.
-
-        Raises:
-            MediaError: it cannot be fetched, there is no room, or it was stopped.
-            OSError: the folder cannot be used.
-        """
+        """Fetch a player's media; return path and MIME type; raises as :meth:`YtDlp.fetch`."""
         folder.mkdir(parents=True, exist_ok=True)
         own = Room(self.most - self.used, f"no room within hosted ({self.most:,} bytes)")
         room = min(budget.room(file.kind, shutil.disk_usage(folder).free), own)

@@ -164,10 +164,7 @@ class MediaIndex:
         busy: Collection[str] = (),
         lives: Callable[[str], bool] = lambda owner: False,
     ) -> list[MediaFile]:
-        """Take addresses that wait, or whose lease has expired, the oldest first.
-
-        Of an owner that surely `lives` nothing expires: clocks jump.
-        """
+        """Take addresses that wait, or with expired leases unless of owners alive, oldest first."""
         wanted = ("kind", "in", kinds), ("host", "not in", busy)
         waiting = self._in(State.WAITING, *wanted, most=most)
         late = ("lease_until", "<", now)

@@ -158,11 +158,7 @@ def moves(head: bytes) -> bool:
 
 
 def says_no_media(header: str, wanted: str) -> bool:
-    """Return whether a Content-Type is of nothing that is wanted, so that none is fetched.
-
-    Images, fonts, and documents in place of a film. Text is not among them: servers say that of
-    anything.
-    """
+    """Return whether a Content-Type, but for text, which servers say of all, is unwanted."""
     said = header.partition(";")[0].strip().lower()
     if said.startswith("text/") or (wanted == IMAGE_ANIMATION and said in _PICTURES):
         return False
@@ -193,10 +189,7 @@ def _seen(head: bytes) -> Iterator[str]:
 
 
 def _is_mpeg_frame(second: int, third: int) -> bool:
-    """Return whether a frame of MPEG audio, of layer II or III, begins: sync, version, bit rate.
-
-    One of layer I would begin as UTF-16 does.
-    """
+    """Return whether a frame of MPEG audio, layer II or III, begins: sync, version, bit rate."""
     version, layer = second >> 3 & 3, second >> 1 & 3
     return second & 0xE0 == 0xE0 and version != 1 and layer in (1, 2) and third >> 4 != 15
 

@@ -56,12 +56,7 @@ def open_collection(store: str, media: str | None, *, create: bool = True) -> Co
 
 
 def folder_of(store: str, media: str | None) -> Path:
-    """Return the folder of a crawl's collection, where also its works are kept.
-
-    Args:
-        store, media: As of `open_collection`. Of a media store elsewhere, it holds all but the
-            files.
-    """
+    """Return the folder of a crawl's collection: works, and all but files of a remote store."""
     is_url = media is not None and "://" in media
     return media_beside(store) if media is None or is_url else Path(media).expanduser()
 
@@ -111,11 +106,7 @@ def picture_of(collection: Collection, digest: str) -> Path | None:
 
 
 def take_picture(film: Path, place: Path, begin: float = 0.0) -> None:
-    """Write a JPEG picture of a film, or the cover of a sound; an empty file if there is none.
-
-    Args:
-        begin: seconds of the film that are skipped.
-    """
+    """Write a JPEG of a film from `begin` seconds on, or a sound's cover; empty if none."""
     if not has_pictures():
         return
     handle, name = mkstemp(suffix=".jpg", dir=place.parent)

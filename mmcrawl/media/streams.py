@@ -96,11 +96,7 @@ def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
 
 
 def read_hls(data: bytes, base: str) -> list[Variant] | Track:
-    """Return the qualities that a playlist at an address offers, best first, or its one track.
-
-    Raises:
-        MediaError: it cannot be read or collected: it is live, or encrypted for some players only.
-    """
+    """Return a playlist's qualities, best first, or its track; a MediaError if live or locked."""
     try:
         import m3u8
     except ImportError as error:
@@ -201,11 +197,7 @@ _CHUNK = 1 << 20
 
 
 class Stream:
-    """The pieces of a playlist, until they are one file. Thread-safe.
-
-    Args:
-        playlist: that has come, and stays where it is until the stream is forgotten.
-    """
+    """The pieces of a playlist, which stays where it is, until they are one file. Thread-safe."""
 
     def __init__(self, playlist: Download, budget: Budget) -> None:
         self.playlist = playlist

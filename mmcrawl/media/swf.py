@@ -61,11 +61,7 @@ class SwfFacts:
 
 
 def read_swf(file: BinaryIO) -> SwfFacts:
-    """Read a SWF file from its first byte on.
-
-    Raises:
-        MediaError: it is none, cannot be uncompressed, or is larger than any real one.
-    """
+    """Read a SWF file from its first byte on; a MediaError if it is none, or too large."""
     body = _Body(file)
     facts, found = SwfFacts(), dict[str, None]()
     # Before version 6, texts are in the encoding of the author's machine: most often these.
@@ -188,11 +184,7 @@ def _decoded(data: bytes) -> str:
 
 
 class _Body:
-    """The bytes after the first eight, uncompressed. EOFError where they end.
-
-    Raises:
-        MediaError: it is no SWF file, or cannot be uncompressed.
-    """
+    """The bytes after the first eight, uncompressed; EOFError at the end, MediaError if bad."""
 
     def __init__(self, file: BinaryIO) -> None:
         head = file.read(8)
@@ -245,10 +237,7 @@ def _inflated(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _unpacked(file: BinaryIO) -> Iterator[bytes]:
-    """Uncompress what would be a `.lzma` file, were its length where such a file has it.
-
-    What is written as the length is not believed: files of some programs have another one.
-    """
+    """Uncompress LZMA in a frame of our own, as the length some programs write is wrong."""
     properties = file.read(4 + _LZMA_PROPERTIES)[4:]
     unpack = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)
     data = properties + _UNKNOWN_LENGTH

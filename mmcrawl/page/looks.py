@@ -78,13 +78,9 @@ _FONT_SIZE = re.compile(r"\s*([+-]?)(\d)")
 def look_of(
     tag: str, attributes: Attributes, around: Look, declared: Declarations | None = None
 ) -> Look:
-    """Return the look of text directly inside an element.
+    """Return the look of text directly inside an element, given that around it.
 
-    Args:
-        tag: The element's name, lower case.
-        attributes: Its attributes; ``size``, ``color``, ``bgcolor`` and ``style`` are read.
-        around: The look of the text around the element.
-        declared: What is declared for the element; without it, what its ``style`` says.
+    Its ``size``, ``color``, ``bgcolor`` are read, and its ``style`` unless `declared` is given.
     """
     size, colour, background = around
     if tag == "font":

@@ -218,11 +218,7 @@ def promises_media(anchor: str, *urls: str) -> bool:
 
 
 def with_dynamic_media(page: Page, kinds: dict[str, str]) -> Page:
-    """Return the page with some of its links turned into media.
-
-    Args:
-        kinds: for the URLs of links that are media, of which kind.
-    """
+    """Return the page with links turned into media, by the kinds of their URLs."""
     media = tuple(
         MediaResource(link.url, kinds[link.url], link.tag, link.anchor)
         for link in page.links

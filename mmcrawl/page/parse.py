@@ -131,10 +131,7 @@ def _moves(
 
 
 def _only_grows(url: str, own: str) -> bool:
-    """Return whether an address is a page's own one with a piece of its query once more.
-
-    A script that adds it without looking does so for ever.
-    """
+    """Return whether a script endlessly adds a piece of its query to a page's own address."""
     more = url.removeprefix(own)
     return more[:1] in ("?", "&") and more[1:] in re.split(r"[?&]", own)[1:]
 
@@ -144,9 +141,7 @@ def media_in(
 ) -> tuple[MediaResource, ...]:
     """Return the media that a part of a page shows or links to.
 
-    Args:
-        page: The page, whose ``base`` element counts; without it, kinds are right, addresses may
-            not be.
+    Without `page`, whose ``base`` counts, kinds are right, addresses may not be.
     """
     base = _BASE.search(page)
     before = base[0] if base is not None else b""
@@ -164,12 +159,7 @@ def _collapse(pieces: Iterable[str]) -> str:
 def page_links(
     references: Iterable[Resolved], page_url: str, page_host: str
 ) -> tuple[tuple[Link, ...], tuple[LinkGroup, ...]]:
-    """Return the links to other pages, each URL once, and the groups they are in.
-
-    Args:
-        references: In document order.
-        page_url: As the resolver writes it; links to it are left out.
-    """
+    """Return links to other pages, in document order, each URL once, and their groups."""
     occurrences: dict[str, list[Reference]] = {}
     for reference, target in references:
         if not (reference.may_be_page and target.is_page):

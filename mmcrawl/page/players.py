@@ -106,11 +106,7 @@ class _Player(NamedTuple):
 
 
 class MediaElements:
-    """Collects what embedded players show, in document order.
-
-    Each method takes the element's tag and attributes, and returns what is to be done when the
-    element ends, or None.
-    """
+    """Collects what embedded players show; methods return what to do when the element ends."""
 
     def __init__(self, references: list[Reference]) -> None:
         self._references = references
@@ -230,10 +226,7 @@ class MediaElements:
         self._add(_source_of(attributes), tag, attributes, may_be_page=True, is_player=player)
 
     def meta(self, name: str, content: str) -> None:
-        """Take a property of Open Graph or of a player card: those that hold addresses.
-
-        A property that comes again begins another medium; its other forms are of the same one.
-        """
+        """Take an address of Open Graph or a player card; one that comes again begins a medium."""
         vocabulary, _, rest = name.partition(":")
         if vocabulary == "og":
             family, _, detail = rest.partition(":")

@@ -299,10 +299,9 @@ def _is_moving_picture(reference: Reference, target: Target) -> bool:
 
 
 def said_kind(reference: Reference, target: Target) -> str | None:
-    """Return the kind of the medium that a link says it leads to, though its address does not.
+    """Return the kind of medium that a link, not its address, says: by download name or type.
 
-    By the name to save it under, by its declared type, or by an anchor that is the name of a file
-    where the address is that of a program, which may answer with anything.
+    An anchor that is a file name counts where the address is that of a program.
     """
     if reference.tag not in ("a", "area") or target.media or not target.is_page:
         return None

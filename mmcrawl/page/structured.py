@@ -104,10 +104,7 @@ class Declared:
 
     @cached_property
     def title(self) -> str:
-        """The first that says anything, white space collapsed; those of pictures are none.
-
-        In place of what a program for pages wrote (无标题文档) stands the first heading.
-        """
+        """The first title that says anything, of no picture; for 无标题文档 the first heading."""
         tree, given = self.tree, ""
         for node in tree.elements("title"):
             given = " ".join(tree.raw_content(node).split())
@@ -140,11 +137,7 @@ class Declared:
         return next(filter(None, map(str.strip, hrefs)), "")
 
     def resolver(self, url: str, encoding: str | None = None) -> Resolver:
-        """Return a resolver for its references.
-
-        Args:
-            encoding: In which queries are written; by default that of its text.
-        """
+        """Return a resolver for its references; queries are in `encoding`, or the page's."""
         encoding = encoding or self.tree.encoding
         return Resolver(base_url(self.base, url, encoding), encoding)
 
@@ -293,10 +286,7 @@ class Declared:
 
     @cached_property
     def _readable(self) -> tuple[list[int], list[int]]:
-        """The runs of text that are read, and how long all before each, and before the end, are.
-
-        Elements stand in elements: the text of each is measured without being read.
-        """
+        """The runs of text that are read, and the running sum of their lengths."""
         tree = self.tree
         runs = np.asarray(tree.runs, dtype=np.int64)
         read = ~self._hides[runs]
@@ -380,11 +370,7 @@ def _value(tree: PageTree, node: int) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return the data of a script, also with a comma or a comment too many.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return the data of a script, also with a comma or comment too many; else a ValueError."""
     try:
         return json.loads(text, strict=False)
     except ValueError:

@@ -82,11 +82,7 @@ def physical_layer(url: str) -> int:
 
 
 def base_url(base: str, url: str, encoding: str) -> str:
-    """Return the URL that a page's relative references start from.
-
-    Args:
-        base: The page's ``<base href>`` as written, or "".
-    """
+    """Return the URL that a page's relative references start from; ``<base href>`` as written."""
     if not base:
         return url
     target = Resolver(url, encoding)(base)
@@ -128,11 +124,7 @@ def resource_key(url: str) -> str:
 
 
 class Resolver:
-    """Turns the references of one page into targets.
-
-    Args:
-        encoding: The page's; a browser encodes a query with it; UTF-16 and HZ it replaces by UTF-8.
-    """
+    """Turns the references of one page, in its encoding (UTF-8 for UTF-16, HZ), into targets."""
 
     def __init__(self, base: str, encoding: str) -> None:
         self.base = base

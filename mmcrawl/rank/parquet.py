@@ -48,11 +48,7 @@ def write_export(
     facts: Callable[[], Mapping[str, Any]] = dict,
     row_group: int = _ROWS,
 ) -> Export:
-    """Write pages, which come in order of their ids, with their blocks and links.
-
-    Args:
-        facts: Called when all is written; its result is kept with the pages, as JSON.
-    """
+    """Write pages in order of ids, with blocks and links; at last `facts` as JSON."""
     folder = Path(folder)
     parts = {name: folder / f"{name}.parquet.part" for name in COLUMNS}
     _pyarrow()

@@ -378,10 +378,7 @@ class WarcWeb(StoredWeb):
 
 
 def _plain_body(headers: Headers, payload: bytes) -> tuple[Headers, bytes]:
-    """Return a body without its codings, and the headers that still describe it.
-
-    What cannot be undone stays, and so does its header: the reader may know more.
-    """
+    """Return a body without codings that can be undone, and headers that still describe it."""
     try:
         body = body_of(payload, headers)
     except CodingError:

@@ -94,10 +94,7 @@ class StoredWeb(Protocol):
         ...
 
     def aliases(self) -> Mapping[str, str]:
-        """Other names of the hosts: `host[:port]` in lower case to the host that holds the pages.
-
-        `get` redirects from one to the other. There are none where nothing else is said.
-        """
+        """Other names of hosts (`host[:port]`, lower case), which `get` redirects to the main."""
         return MappingProxyType({})
 
     def size_hint(self, url: str) -> int:
@@ -170,10 +167,7 @@ def for_method(response: StoredResponse, method: str) -> StoredResponse:
 
 
 def content_type(name: str, body: bytes = b"") -> str:
-    """The media type of the file `name`, without charset: pages declare their own.
-
-    A name whose ending says nothing is HTML when `body` looks like it.
-    """
+    """The media type of the file `name`, without charset; by `body` if the name says nothing."""
     stem, dot, ending = name.rpartition(".")
     if dot and stem:
         ending = ending.lower()

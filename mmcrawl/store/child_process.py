@@ -105,22 +105,11 @@ class ChildProcess:
         return self.receive()
 
     def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
-        """Send a question.
-
-        Args:
-            question: A value that JSON can write.
-
-        Raises:
-            OSError, ValueError: the process has ended.
-        """
+        """Send a question (JSON); an OSError or ValueError if the process has ended."""
         _send(question, self._questions, bodies)
 
     def receive(self) -> Any:
-        """Wait for the next answer and return it.
-
-        Raises:
-            EOFError, OSError, ValueError: the process has ended.
-        """
+        """Return the next answer; an EOFError, OSError or ValueError if the process has ended."""
         (answer, records), _ = _received(self._answers)
         for record in map(logging.makeLogRecord, records):
             logging.getLogger(record.name).handle(record)
@@ -135,10 +124,7 @@ class ChildProcess:
 
 
 class Questions:
-    """In the child: the questions, which come in by standard input.
-
-    Signals that end a crawl are left to the parent, and nothing but answers goes to it.
-    """
+    """In the child: questions from standard input; stop signals are left to the parent."""
 
     def __init__(self) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -154,10 +140,7 @@ class Questions:
         collect_seldom()
 
     def next(self) -> tuple[Any, list[bytes]]:
-        """Wait for the next question; return it, and the bytes that came with it.
-
-        If the parent is gone the process ends here, at once, as if it had been killed.
-        """
+        """Return the next question and its bytes; if the parent is gone the process ends here."""
         try:
             return _received(self._questions)
         except EOFError:
@@ -194,11 +177,7 @@ def _send(message: object, pipe: BinaryIO, bodies: Sequence[bytes] = ()) -> None
 
 
 def _received(pipe: BinaryIO) -> tuple[Any, list[bytes]]:
-    """Return what the other side sent, and its bodies.
-
-    Raises:
-        EOFError: the other side has closed the pipe.
-    """
+    """Return what the other side sent, and its bodies; an EOFError if it closed the pipe."""
     (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
     message, lengths = json.loads(_read(pipe, length))
     return message, [_read(pipe, length) for length in lengths]

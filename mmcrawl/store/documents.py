@@ -89,11 +89,7 @@ class Contents:
     packed: frozenset[str] = frozenset()
 
     def parsed(self, text: str, name: str) -> Any:
-        """Return the value of a JSON field, given the name of the store.
-
-        Raises:
-            StoreError: it is none.
-        """
+        """Return the value of a JSON field, given the store's name; a StoreError if it is none."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -146,10 +142,7 @@ class Store(Protocol):
         """Remove the documents that meet all conditions at that moment; return how many."""
 
     def together(self) -> AbstractContextManager[None]:
-        """Make all writes inside the block durable together, and keep others from writing.
-
-        A server does neither: there, each step inside is durable before the next one.
-        """
+        """Make writes in the block durable together, alone; on a server, each step by itself."""
 
     def count(self, table: str) -> int:
         """Return how many documents a table has."""

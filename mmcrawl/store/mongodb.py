@@ -254,11 +254,7 @@ def _check(contents: Contents, name: str, about: Mapping[str, Any]) -> None:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turn an error of the driver into a StoreError of one sentence.
-
-    Args:
-        what: What failed, with its name: ``archive mongodb://HOST/DATABASE``.
-    """
+    """Turn an error of the driver into a StoreError; `what` is ``archive mongodb://HOST/DB``."""
     try:
         yield
     except PyMongoError as error:
@@ -332,11 +328,7 @@ def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]
 
 
 def _only_duplicates(error: BulkWriteError) -> set[int]:
-    """Return the indexes of what was refused in a bulk because its key was taken.
-
-    Raises:
-        BulkWriteError: something was refused for another reason.
-    """
+    """Return indexes in a bulk refused as duplicate keys; raise for any other reason."""
     refused = error.details["writeErrors"]
     if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
         raise error
@@ -467,10 +459,7 @@ class MongoStore:
             pass
 
     def _told(self, command: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the server's answers to a command about each collection.
-
-        Not every user may give it, not every server knows it; free space is used again in any case.
-        """
+        """Yield answers to a command for each collection, where users may and servers can."""
         for table in self._contents.tables:
             name = self._server.documents(table.name).name
             with self._explained():
@@ -516,10 +505,7 @@ def _row(key: Any, document: Document) -> dict[str, Any]:
 
 
 def _stored(document: Document) -> dict[str, Any]:
-    """Return fields as they are stored: as JSON where BSON cannot hold half of a surrogate pair.
-
-    What is None is left out.
-    """
+    """Return fields as stored, less None; as JSON where BSON cannot hold lone surrogates."""
     row = {name: value for name, value in document.items() if value is not None}
     for name, value in document.items():
         if isinstance(value, dict | list):

@@ -58,11 +58,7 @@ class PlainForm(Generic[T]):
         return self._adapter.dump_python(value, mode="json")
 
     def read(self, plain: object) -> T:
-        """Return the value that `write` wrote.
-
-        Raises:
-            ValueError: the plain data is none of this type.
-        """
+        """Return the value that `write` wrote; a ValueError if it is none of this type."""
         try:
             return self._adapter.validate_python(plain)
         except ValidationError as error:

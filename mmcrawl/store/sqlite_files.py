@@ -24,11 +24,7 @@ from mmcrawl.errors import StoreError, UnreachableError
 
 
 def scratch_file() -> FileIO:
-    """Open an empty file to write and read, without a buffer.
-
-    Raises:
-        StoreError: there is no room for one.
-    """
+    """Open an empty unbuffered file to write and read; a StoreError if there is no room."""
     folders = (os.environ.get("SQLITE_TMPDIR"), os.environ.get("TMPDIR"), "/var/tmp")  # noqa: S108
     usable = (name for name in folders if name and Path(name).is_dir() and os.access(name, os.W_OK))
     try:
@@ -111,11 +107,7 @@ def connected(
 
 
 def set_up(db: sqlite3.Connection, kind: FileKind, pragmas: Sequence[str] = ()) -> bool:
-    """Make the tables of an empty file; return whether it was empty.
-
-    Args:
-        pragmas: Run before there is a table.
-    """
+    """Make the tables of an empty file, after the pragmas; return whether it was empty."""
     if not is_empty(db):
         return False
     for pragma in (*pragmas, "journal_mode = WAL"):
@@ -136,11 +128,7 @@ def set_up(db: sqlite3.Connection, kind: FileKind, pragmas: Sequence[str] = ()) 
 
 
 def require_ours(db: sqlite3.Connection, name: str, kind: FileKind) -> None:
-    """Refuse a file that is not of a kind, or of another version.
-
-    Raises:
-        StoreError: it is not ours.
-    """
+    """Raise a StoreError for a file that is not of a kind, or of another version."""
     application, version = (
         db.execute(f"PRAGMA {pragma}").fetchone()[0]
         for pragma in ("application_id", "user_version")
@@ -204,14 +192,7 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def require_tables(db: sqlite3.Connection, name: str, schema: str, optional: str = "") -> None:
-    """Refuse a file whose tables and indexes are not those that a script makes, or that has more.
-
-    Args:
-        optional: One that makes tables which may be missing.
-
-    Raises:
-        StoreError: it is not ours.
-    """
+    """Raise a StoreError unless tables and indexes are the script's, and maybe `optional` ones."""
     found = _schema(db)
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(schema)
@@ -275,10 +256,7 @@ def mark_of(path: Path) -> str:
 
 
 def refuse_network_folder(path: Path) -> None:
-    """Raise StoreError where a file would lie in a folder of another machine.
-
-    Several processes share a file through memory that they map, which is of one machine.
-    """
+    """Raise a StoreError for a folder of another machine, as processes share mapped memory."""
     folder, kind, longest = path.absolute().parent.resolve(), "", -1
     try:
         lines = _MOUNTS.read_text(errors="replace").splitlines()

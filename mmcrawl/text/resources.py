@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def data_file(*parts: str) -> Traversable:
-    """Return the file or folder ``dictionaries/<parts…>``.
-
-    The dictionaries are inside the package where it is installed, beside it in a source tree.
-    """
+    """Return ``dictionaries/<parts…>``, in the installed package or beside it in a source tree."""
     package = files("mmcrawl")
     inside = package.joinpath("dictionaries")
     folder = inside if inside.is_dir() else package.parent.joinpath("dictionaries")  # type: ignore[attr-defined]

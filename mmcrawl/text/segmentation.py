@@ -80,10 +80,7 @@ class Lexicon:
             return None
 
     def key(self, word: str) -> str | tuple[str, ...]:
-        """The key of `word`; words with equal keys are the same word.
-
-        Raises :class:`~mmcrawl.errors.TopicError` for what cannot be a word of a lexicon.
-        """
+        """The key of `word`, the same for the same word; a TopicError for what cannot be one."""
         if len(word) > LONGEST_WORD:
             raise TopicError(f"the word {word[:20]!r}… is longer than {LONGEST_WORD} characters")
         text = unify(word)

@@ -146,11 +146,7 @@ def stem(word: str, language: str = "english") -> str:
 
 
 def stems(text: str, language: str = "english") -> list[str]:
-    """Stems of the words of a unified text, in order.
-
-    ``""`` stands where words are kept apart: for each run of Han characters, and for a word over
-    `LONGEST_WORD`.
-    """
+    """Stems of a unified text's words in order; ``""`` for Han runs and over `LONGEST_WORD`."""
     return _looked_up(text, _stems(language))
 
 

@@ -29,10 +29,7 @@ def xml_document(root: etree._Element) -> bytes:
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    """Return words of a page as they can be shown: white space collapsed, at most so long.
-
-    Whatever steers a terminal or the direction of writing is replaced.
-    """
+    """Return words to show: white space collapsed, cut, controls of terminal and bidi replaced."""
     text = " ".join((text if longest is None else text[: 4 * longest]).split())
     if longest is not None and len(text) > longest:
         text = text[: longest - 1].rstrip() + "…"
@@ -120,11 +117,7 @@ def harmless(cell: Any) -> Any:
 
 
 class CsvWriter:
-    """What `csv.writer` does, with cells that are `harmless`.
-
-    Args:
-        stream: Opened with ``newline=""``.
-    """
+    """What `csv.writer` does, with cells that are `harmless`; open `stream` with newline=""."""
 
     def __init__(self, stream: TextIO, **options: Any) -> None:
         self._writer = csv.writer(stream, **options)

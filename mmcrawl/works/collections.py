@@ -53,11 +53,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The collections of a catalogue.
-
-    What is wrong is an EntryError, or a MissingRecordError where a collection or a work in it is
-    not there; nothing changes then.
-    """
+    """The collections of a catalogue; an EntryError or MissingRecordError changes nothing."""
 
     catalogue: Catalogue
     _now: Callable[[], float] = field(default=time.time)
@@ -293,10 +289,7 @@ class Suggestions:
         return sorted((one for one in found if one.accepted is None), key=lambda one: one.at)
 
     def put(self, topic: str, concepts: Iterable[Concept], by: str = "") -> int:
-        """Save suggestions; return how many are new.
-
-        What waits already, or was decided before, is left as it is.
-        """
+        """Save suggestions that are neither waiting nor decided; return how many are new."""
         made = [Suggestion(topic, words, by, self._now()) for words in concepts]
         handed = {one.id: one for one in made}
         new: dict[str, Record] = {}

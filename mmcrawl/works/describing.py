@@ -133,11 +133,7 @@ class Sources:
 
 
 def describe(pages: Iterable[FoundPage], sources: Sources) -> list[tuple[Work, tuple[str, ...]]]:
-    """Return the works of some pages, each with the keys of its files.
-
-    Their ids are made from the first key; a `Catalogue` keeps the ids of works it knows. Memory
-    holds what the pages say, some kilobytes each.
-    """
+    """Return the works of some pages, each with the keys of its files; ids are of the first key."""
     return _Describer(list(pages), sources).works()
 
 

@@ -51,11 +51,7 @@ class FileTags:
 
 
 class TagReader:
-    """Reads the tags of the files of a media store. A context manager.
-
-    What cannot be read has no tags; nor have, where mutagen (for Matroska, AVI and the like:
-    pymediainfo) is not installed, audio and video.
-    """
+    """Reads tags of files of a media store, as far as mutagen and pymediainfo are installed."""
 
     def __init__(self, store: str) -> None:
         self._store = store
@@ -183,10 +179,7 @@ def _tags_of_animation(file: BinaryIO) -> FileTags:
 
 
 def _tags_of_simulation(head: bytes) -> FileTags:
-    """Return what a page of one file, as PhET's are, says in its head or in a comment there.
-
-    Only what is said of the file itself counts: it holds programs of others with their licences.
-    """
+    """Return what a page of one file, as PhET's, says of itself in its head or a comment there."""
     title = Declared(read_tree(head, encoding="utf-8")).title
     text = head.decode("utf-8", "replace")
     licence, owner = _LICENSED.search(text), _OWNER.search(text)

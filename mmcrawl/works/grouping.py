@@ -234,10 +234,7 @@ def _join_players(groups: _Groups, page: Sequence[Occurrence]) -> None:
 
 
 def _join_lone_player(groups: _Groups, page: Sequence[Occurrence]) -> None:
-    """Join the only player of a hosted item on a page with the files of the same item.
-
-    On archive.org, an item is a directory; so it is only where all files of it are one work.
-    """
+    """Join the only player of a hosted item (archive.org: a directory) with the item's files."""
     for player in page:
         if not player.key.startswith(_ITEM) or is_file(player.url):
             continue
@@ -248,10 +245,7 @@ def _join_lone_player(groups: _Groups, page: Sequence[Occurrence]) -> None:
 
 
 def _join_mirrors(groups: _Groups, urls: Mapping[str, str]) -> None:
-    """Join files of one long name on two hosts that have several such names in common.
-
-    A name that a host has in several directories names no file.
-    """
+    """Join files of one long name on hosts with several such in common, each in one directory."""
     named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for key, url in urls.items():
         stem = stem_of(url)[1]

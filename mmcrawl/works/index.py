@@ -132,11 +132,7 @@ def open_index(folder: Path) -> "WorkIndex":
 
 
 class WorkIndex:
-    """An open index. Several threads may ask it; all methods raise StoreError.
-
-    Args:
-        path: Of the file. Where there is none, or it cannot be written, the index is in memory.
-    """
+    """An open index, in memory without a usable file; thread-safe; methods raise StoreError."""
 
     def __init__(self, path: Path | None) -> None:
         self._lock = RLock()
@@ -190,10 +186,7 @@ class WorkIndex:
     def _correct(
         self, catalogue: Catalogue, said: dict[str, str], before: int, revision: int
     ) -> None:
-        """Read again the works whose corrections have changed, and those that were read last.
-
-        A correction may have been seen before its time was written.
-        """
+        """Read again works corrected since then, and the last ones, whose correction may be late."""
         for id_, known, read in self._db.execute("SELECT * FROM correction").fetchall():
             if read != before and said.get(id_, "{}") == known:
                 said.pop(id_, None)
@@ -249,10 +242,7 @@ class WorkIndex:
         return int(count)
 
     def counts(self, asked: Asked) -> tuple[int, dict[str, Counter[str]]]:
-        """Return how many works there are, of any time, in all and of each value of each facet.
-
-        A facet that is chosen is counted as if it were not, so that another value can be chosen.
-        """
+        """Return how many works there are, and of each facet's values as if it were not chosen."""
         where, values = Asked(asked.query, hidden=True).clause()
         found = f"words NOT INDEXED{where}" if where else "words"
         statement = f"SELECT facets, count(*) FROM {found} GROUP BY facets"  # noqa: S608

@@ -308,11 +308,7 @@ def language_of_text(text: str) -> str:
 
 
 def language_of(declared: str, text: str) -> str:
-    """Return the language of a page: the declared one, unless its text is in another.
-
-    Themes declare English whatever is written with them: text wins, but where it agrees the
-    declaration says more (``zh-TW``).
-    """
+    """Return a page's language, as declared (``zh-TW``) unless its text is in another."""
     tag, told = language_tag(declared), language_of_text(text)
     if tag and (not told or tag.partition("-")[0] == told):
         return tag

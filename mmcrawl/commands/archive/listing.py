@@ -266,10 +266,7 @@ def _diff_record(difference: Difference, shown: Difference) -> dict[str, Any]:
 
 
 def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -> RenderableType:
-    """Return the changes of a page, and of each block shown.
-
-    Of what is the same in all but markup there is no line a block, unless `everything` is wished.
-    """
+    """Return the changes of a page, and of blocks; with `everything` of mere markup too."""
     old, new = difference.old, difference.new
     lines: list[RenderableType] = [
         Text(printable(new.url), "bold"),

@@ -194,11 +194,7 @@ def _file_name(page: str, taken: set[str]) -> str:
 
 
 def run(words: Sequence[str]) -> int | None:
-    """Run ``mmcrawl blocks``, if it asks for contents of files.
-
-    Returns:
-        The exit code; None if it is for the command of that name, which fetches and draws.
-    """
+    """Run ``mmcrawl blocks`` on contents of files; return the exit code, None for other calls."""
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--encoding", default="")

@@ -142,12 +142,9 @@ class Target(argparse._StoreAction):
 
 
 def new_file(named: str | None, option: str, *, overwrite: bool) -> Path | None:
-    """Check a file that is to be written, before the work begins; None for standard output.
+    """Check that a file may be written, before the work begins; None for standard output.
 
-    An empty file may be written, and what is no file, as ``/dev/null`` or a pipe.
-
-    Args:
-        overwrite: Whether a file that is there may be rewritten.
+    It is new, empty or no file, as a pipe, unless `overwrite`.
     """
     if named in (None, "", STANDARD):
         return None

@@ -186,11 +186,7 @@ def _archived(archived: Archived) -> Text:
 
 
 class _WithAddresses:
-    """A table whose rows have addresses beneath.
-
-    No line end is put into an address, whatever the width: the terminal itself wraps it, so that it
-    can be copied. Print it with ``crop=False``.
-    """
+    """A table with addresses beneath its rows, not wrapped; print it with ``crop=False``."""
 
     def __init__(self, *columns: Column | str, note: str = "") -> None:
         self._table = Table(*columns, box=box.SIMPLE_HEAD, show_edge=False)

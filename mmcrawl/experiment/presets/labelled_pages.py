@@ -77,12 +77,7 @@ def pages_in(folder: Path | None) -> list[LabelledPage]:
 
 
 def labelled_pages(labels: bytes, read: Callable[[str], bytes]) -> list[LabelledPage]:
-    """Return the pages that labels tell of.
-
-    Args:
-        labels: JSON in the form of `pages.json`.
-        read: returns the page of a source that is not of the demo web; raises OSError without one.
-    """
+    """Return the pages of labels (JSON as `pages.json`), read from the demo web or by `read`."""
     try:
         entries = json.loads(labels)["pages"]
         pages = [_page(entry, read) for entry in entries]

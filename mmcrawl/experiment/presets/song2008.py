@@ -265,11 +265,7 @@ _NOTE = (
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
-    """Yield table 1, and with the pages of the labelled pairs what figures 11 and 12 show.
-
-    Args:
-        data: Folder with ``SITE/TIME.html``; None leaves the pairs out, as their pages do not ship.
-    """
+    """Yield table 1, and with a folder of ``SITE/TIME.html`` figures 11 and 12 of its pairs."""
     pairs = labelled_pairs()
     if data is not None:
         if not data.is_dir():

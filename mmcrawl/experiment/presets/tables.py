@@ -31,11 +31,7 @@ def percent(share: float | None) -> str:
 
 
 def reserve(out: Path, others: Sequence[str] = ()) -> None:
-    """Create the folder for tables, or use one that holds earlier tables.
-
-    Raises:
-        ExperimentError: it holds other files, or cannot be made.
-    """
+    """Create the folder for tables, or use one of earlier tables; else an ExperimentError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         strange = [path.name for path in sorted(out.iterdir()) if path.stem != _NAME]

@@ -427,11 +427,7 @@ def kept_of(page: LabelledPage, kept: tuple[Ranges, Ranges], *, strict: bool = F
 
 
 def six_measures(results: Sequence[Kept], *, pooled: bool = False) -> tuple[float, ...]:
-    """Return `MEASURES` in their order, NaN where no page has such text or links.
-
-    Args:
-        pooled: whether to sum over all pages; by default each page counts as much as any other.
-    """
+    """Return `MEASURES` in order, over all pages if `pooled`, else a mean; NaN where none."""
     noise_text = _mean_share((r.noise_text for r in results), pooled)
     noise_links = _mean_share((r.noise_links for r in results), pooled)
     text = _mean_share((r.topic_text for r in results), pooled)

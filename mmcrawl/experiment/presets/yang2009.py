@@ -170,11 +170,7 @@ def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
 
 
 def webs_of(web: str) -> dict[str, str]:
-    """Return the webs that a name stands for, by the folders their experiments are kept in.
-
-    Args:
-        web: any web; of a simulated one the seed may be a range, as ``sim:media=0.04,seed=1-10``.
-    """
+    """Return the webs of a name, as ``sim:media=0.04,seed=1-10``, by folders of experiments."""
     given = _SEEDS.search(web) if web.startswith(SIMULATED) else None
     if given is None:
         return {"": web}
@@ -305,10 +301,7 @@ def _after(runs: Mapping[str, Series], label: str, share: float) -> int:
 
 
 def _stages(runs: Mapping[str, Series], label: str) -> Iterator[tuple[str, int]]:
-    """Yield after how many pages a run is looked at, and how its row is called.
-
-    After the share of the pages that it fetched in the thesis, and at its end.
-    """
+    """Yield after how many pages a run is looked at, as in the thesis and at its end, and why."""
     if label != "breadth":
         share = PUBLISHED[label].pages / PUBLISHED["breadth"].pages
         yield f"{label}, here, {share:.0%} of the web", _after(runs, label, share)

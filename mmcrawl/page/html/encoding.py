@@ -99,10 +99,9 @@ _PUNCTUATION = "　、。，；：？！“”‘’（）《》「」【】—�
 
 
 def guess_encoding(body: bytes) -> str:
-    """Return the Python name of the encoding that reads best; windows-1252 where nothing tells.
+    """Return the Python name of the encoding that reads best for what is not valid UTF-8.
 
-    Args:
-        body: Not valid UTF-8.
+    It is windows-1252 where nothing tells.
     """
     outside = len(body.translate(None, _ASCII))
     told, confidence = _told_by_chardet(body)
@@ -155,11 +154,7 @@ def wide_encoding(body: bytes) -> str | None:
 
 
 def chinese_encoding(body: bytes, least: float = _READS_AS_CHINESE) -> str | None:
-    """Return the Chinese encoding that reads best, or None if the bytes do not read as Chinese.
-
-    Args:
-        least: Share of the characters outside ASCII that are to be common ones.
-    """
+    """Return the Chinese encoding that reads best; None if too few characters are common ones."""
     scores = {encoding: _chinese_share(body, encoding) for encoding in (GB, BIG5)}
     best = max(scores, key=lambda encoding: scores[encoding])
     return best if scores[best] >= least else None

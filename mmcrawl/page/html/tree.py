@@ -52,11 +52,7 @@ class Ink(NamedTuple):
 
 
 class RunTexts:
-    """The texts of the runs of a page.
-
-    Args:
-        joined: The texts, separated by NUL, which is in none of them.
-    """
+    """The texts of the runs of a page: `joined` by NUL, which is in none of them."""
 
     def __init__(self, joined: str, count: int) -> None:
         self._joined = joined
@@ -110,11 +106,7 @@ class RunTexts:
         return Ink(points[places], places, numbers[places], blank)
 
     def slices(self, bounds: NDArray[np.integer] | None = None) -> Iterator[range]:
-        """Yield ranges of texts, each of about so many characters as are looked at at once.
-
-        Args:
-            bounds: Where they may be separated, if not between any two texts.
-        """
+        """Yield ranges of texts, a slice of characters each, separated at `bounds` or between texts."""
         first = 0
         while first < len(self):
             after = (
@@ -274,10 +266,9 @@ class PageTree:
 
     @cached_property
     def apart(self) -> bytearray:
-        """Of each node, 1 for a run of text that is drawn apart from the one before, else 0.
+        """Of each node, 1 for a run of text drawn apart from the one before, else 0.
 
-        It is spaced, or begins a link or button right behind another one: menus are often written
-        without a space, and drawn with room between.
+        It is spaced, or begins a link or button right behind another: menus often lack spaces.
         """
         inside = self.innermost(self.having(_CONTROLS))[self.runs]
         apart = (inside[:-1] > 0) & (inside[1:] > 0) & (inside[1:] != inside[:-1])
@@ -355,11 +346,7 @@ class PageTree:
         return self.texts.joined(first, after, most)
 
     def preformatted(self, nodes: range) -> str:
-        """Return the text of some nodes in a row with all white space, as in ``<pre>``.
-
-        White space between two elements is no node of the tree; here it counts: in highlighted
-        code each word is an element.
-        """
+        """Return the text of nodes in a row as in ``<pre>``, with white space that is no node."""
         pieces: list[str] = []
         place = self.starts[nodes.start] if len(nodes) else 0
         for node in nodes:
@@ -397,10 +384,7 @@ class PageTree:
             yield self._markup[start:end]
 
     def mentioning(self, *words: bytes) -> list[int]:
-        """Return the elements in whose start tags one of some words (lower case, ASCII) stands.
-
-        Most elements have no such attribute: this finds those that may without reading any.
-        """
+        """Return the elements in whose start tags one of some words (lower case, ASCII) stands."""
         markup, starts, unit = self._lowered, self.starts, self._unit
         found: set[int] = set()
         for word in words:
@@ -437,10 +421,7 @@ class PageTree:
         return found
 
     def path(self, node: int) -> str:
-        """Return the DOM path of a node, as ``html/body/div[2]/p``; "" for node 0.
-
-        Of one that stands deeper than a hundred elements, the last hundred steps, as ``…/div/p``.
-        """
+        """Return the DOM path of a node, as ``html/body/div[2]/p``; at most its last hundred steps."""
         steps: list[str] = []
         while node > 0 and len(steps) < _LONGEST_PATH:
             if node not in self._steps:

@@ -267,11 +267,7 @@ def _element(name: str, text: object = "", **said: object) -> Entry:
 
 
 def read_opml(body: bytes, url: str) -> Listing:
-    """Return the feeds and the sites that a list of feeds names, with their titles.
-
-    Raises:
-        ListingError: it is too large, or names nothing.
-    """
+    """Return the feeds and sites that an OPML file names; a ListingError if too large or none."""
     if len(body) > MOST_BYTES:
         raise ListingError(f"OPML: more than {MOST_BYTES // 2**20} MB")
     resolve = Resolver(url, "utf-8")

@@ -229,11 +229,7 @@ _EMBEDDED = frozenset({"video", "rich"})
 
 
 def read_oembed(body: bytes, url: str) -> Page:
-    """Return what oEmbed says of a page: its media, with the title.
-
-    Raises:
-        ListingError: it is no oEmbed, or embeds no medium.
-    """
+    """Return the media and title that oEmbed gives of a page; a ListingError if it gives none."""
     if len(body) > _MOST_OEMBED:
         raise ListingError("oEmbed: more than 1 MB")
     try:

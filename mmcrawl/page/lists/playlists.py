@@ -71,12 +71,9 @@ def is_playlist(head: bytes, url: str, declared: str) -> bool:
 
 
 def read_playlist(body: bytes, url: str, declared: str = "", anchor: str = "") -> Page:
-    """Return a playlist as a page: the media that it names, and as links the playlists.
+    """Return a playlist as a page: its media, and as links the playlists it names.
 
-    Entries without a title are called as the link that led to the playlist, by its `anchor`.
-
-    Raises:
-        ListingError: it names nothing.
+    Entries without a title take `anchor`, of the link to it. A ListingError if it names nothing.
     """
     encoding, utf8 = decode_page(body, declared)
     text = utf8.decode("utf-8", "replace").lstrip("\ufeff \r\n\t")

@@ -49,12 +49,7 @@ class _Host:
 
 
 class Choice:
-    """Chooses the pages that are rendered.
-
-    Args:
-        most: Pages in all.
-        every: Whether every page is one, not shells alone.
-    """
+    """Chooses at most `most` pages that are rendered: shells, or with `every` all."""
 
     def __init__(self, most: int, *, every: bool = False) -> None:
         self._most, self._every = most, every
@@ -66,10 +61,7 @@ class Choice:
         return self._every or is_shell(page, body)
 
     def chooses(self, host: str, page: Page, body: bytes) -> bool:
-        """Return whether a page is to be rendered; it counts as chosen then.
-
-        A host is judged by pages that were rendered, not by those that are being rendered.
-        """
+        """Return whether to render a page, by its host's pages rendered so far; counts it then."""
         if self.rendered >= self._most or not self.suits(page, body):
             return False
         known = self._hosts.setdefault(host, _Host())

@@ -139,10 +139,7 @@ def _check_size(body: bytes) -> None:
 
 
 def _own(entry: Entry) -> Iterator[Entry]:
-    """Yield what stands in an entry but not in what describes an image, video or news; last first.
-
-    Of an element that was not closed what follows stands in it, so the depth tells nothing.
-    """
+    """Yield an entry's children, last first, that describe no image, video or news."""
     for child in reversed(entry.children):
         if child.name not in _DESCRIBED:
             yield from _own(child)

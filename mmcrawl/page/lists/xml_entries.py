@@ -91,12 +91,7 @@ def as_utf8(body: bytes) -> bytes:
 
 
 def xml_events(utf8: bytes, entries: frozenset[str] = frozenset()) -> Iterator[Event]:
-    """Yield the pieces of a file.
-
-    Args:
-        utf8: The file, as `as_utf8` returns it.
-        entries: Names of elements that do not stand in one another.
-    """
+    """Yield the pieces of a file from `as_utf8`; `entries` do not stand in one another."""
     opened: list[tuple[str, str]] = []
     for event in _Reading(utf8).events():
         if event.kind == TEXT:
@@ -197,10 +192,7 @@ class _Reading:
         return xml_text(_REFERENCE.sub(_referred, text) if "&" in text else text)
 
     def _other(self, at: int) -> tuple[int, int, int] | None:
-        """Return what stands at a "<" that begins no tag: its text from, to, and what follows.
-
-        None if it is text itself.
-        """
+        """Return from, to and next position of a "<" that begins no tag; None if it is text."""
         utf8 = self._utf8
         for marker, end in _SECTIONS:
             if utf8.startswith(marker, at):

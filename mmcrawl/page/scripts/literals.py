@@ -45,12 +45,7 @@ def page_literals(code: str) -> Iterator[str]:
 
 
 def looks_like_url(literal: str, navigates: bool) -> bool:
-    """Whether a literal is a URL or the name of a page or media file.
-
-    Args:
-        literal: Without its quotes.
-        navigates: Whether it stands where a URL is expected, so that a bare path counts too.
-    """
+    """Whether a literal without quotes is a URL or file name; a bare path too if it `navigates`."""
     if " " in literal or not literal:
         return False
     if literal.lower().startswith(("http://", "https://", "//")):

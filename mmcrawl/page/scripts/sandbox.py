@@ -56,12 +56,7 @@ def serve() -> None:
 
 
 def _visit(start: str, visit: dict[str, Any], scripts: list[str]) -> tuple[str, bool]:
-    """Run scripts in a new context.
-
-    Returns:
-        Moves and what was written, as JSON that scripts may have tampered with; whether that
-        depends on who visits.
-    """
+    """Run scripts in a new context; return JSON they may have tampered with, and if it varies."""
     context = Context()
     context.set_memory_limit(_MEMORY)
     context.set_max_stack_size(_STACK)

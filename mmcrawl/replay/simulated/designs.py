@@ -203,10 +203,7 @@ _HTML5_GROUP = '<section><h2>{title}</h2>\n<ul class="links">\n{links}\n</ul></s
 
 
 def respond(page: Page, seed: int) -> StoredResponse:
-    """The page, written out in its design and charset; `seed` chooses its sentences.
-
-    Only the parts of the sites that are in UTF-8 name it in the header too.
-    """
+    """The page in its design and charset; `seed` chooses sentences. UTF-8 may be in the header."""
     make = {"table": _table, "div": _div, "html5": _html5}[page.style.design]
     body = make(page, _text(page, Dice(seed, page.url, "text"))).encode(page.style.charset)
     in_header = "; charset=utf-8" if page.style.charset == "utf-8" else ""

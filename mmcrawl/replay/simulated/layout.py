@@ -48,10 +48,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page before it is written out.
-
-    It speaks of `lesson`, or else of the subject `prose`; of nothing if it has neither.
-    """
+    """A page before it is written: of `lesson`, else of the subject `prose`, or of nothing."""
 
     url: str
     title: str

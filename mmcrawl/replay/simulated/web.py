@@ -375,10 +375,7 @@ class SimulatedWeb(StoredWeb):
                 yield from (self._make.item(directory, n + 1).url for n in range(directory.items))
 
     def relevant_urls(self) -> frozenset[str]:
-        """The truth: pages about senior physics that hold audio, video or animations of their own.
-
-        The animation above every page of some sites counts for none of them.
-        """
+        """The truth: pages on senior physics with media of their own, not a site's animation."""
         return frozenset(
             found.url
             for site in self._sites

@@ -24,10 +24,9 @@ _DCMI = {
 
 
 def dublin_core(work: Work) -> list[tuple[str, str]]:
-    """Return a work as terms and values, without characters that XML forbids.
+    """Return the terms and values of a work that are known, without characters XML forbids.
 
-    Terms come several times; what is not known is left out. Addresses of files are identifiers,
-    that of the best page the source.
+    Addresses of files are identifiers, that of the best page the source.
     """
     return [(term, text) for term, value in _terms(work) if (text := xml_text(value).strip())]
 

@@ -293,10 +293,7 @@ def _spoken(title: str) -> tuple[str, str]:
 
 
 def _sums_in(folder: Path) -> Mapping[str, str]:
-    """Return the digests of the files that were written before.
-
-    Others may have had the stick: what is named and lies outside of it is neither read nor removed.
-    """
+    """Return the digests of files written before; never of what lies outside of the stick."""
     try:
         lines = (folder / _SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:

@@ -161,10 +161,7 @@ class _Pages:
 
 
 def _index_title(title: str) -> str:
-    """Return a title that libzim can index: for one that it cannot, it gives up the whole file.
-
-    It loses words of more than 240 bytes and what is no word, and bears little loss.
-    """
+    """Return a title that libzim can index, without words over 240 bytes and what is no word."""
     words = xml_text(title).split()
     if len(" ".join(words).encode("utf-8", "replace")) > _WORD:
         words = [_cut(word, _WORD) for word in words if any(map(str.isalnum, word))]

@@ -67,11 +67,7 @@ class HeldFiles:
         self.missing: list[str] = []
 
     def copied_of(self, work: Work, folder: str = "") -> list[tuple[WorkFile, str]]:
-        """Copy the files of a work into a folder, named with a slash at its end; "" for none.
-
-        Returns:
-            Those that are held, with their paths.
-        """
+        """Copy a work's files into a folder, "" or with a slash at its end; return those held."""
         found = ((file, self.copy(work, file, folder)) for file in work.files)
         return [(file, path) for file, path in found if path]
 
@@ -119,13 +115,7 @@ class HeldFiles:
 
 @contextmanager
 def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
-    """Open a downloaded file at its start, after its digest was verified.
-
-    What it is written to may take nothing back, as an archive file.
-
-    Raises:
-        StoreError: it is not there, or damaged.
-    """
+    """Open a downloaded file whose digest was verified; a StoreError if missing or damaged."""
     with shipment.open_file(digest) as source:
         found = sha256()
         while batch := source.read(_BATCH):
@@ -140,10 +130,7 @@ def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
 
 
 def files_in(folder: Path) -> Callable[[str], AbstractContextManager[BinaryIO]]:
-    """Return what opens files in a folder; each is there wholly, or as it was.
-
-    Whoever makes the folder syncs it: file by file takes minutes on a stick.
-    """
+    """Return what opens files in a folder, each there wholly or as before; the caller syncs."""
 
     @contextmanager
     def create(path: str) -> Iterator[BinaryIO]:
@@ -258,11 +245,7 @@ class Shipment:
     needed_by: Callable[[Capture, set[str]], Iterable[Capture]] = lambda page, seen: ()
 
     def each(self, write: Callable[[Work], None]) -> list[str]:
-        """Write all works; return those that could not be written, a sentence each.
-
-        Args:
-            write: Writes one; it makes all of it before it writes the first byte.
-        """
+        """Write all works, each made before its first byte; return what failed, a sentence each."""
         problems = []
         for work in self.works:
             try:
@@ -284,11 +267,7 @@ class Exporter(Protocol):
     suffix: str  # what names of its files end with, as `.csv`; "" if it makes a folder
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
-        """Write works to a file or folder that is not there yet.
-
-        Returns what could not be exported, a sentence each. A work that cannot be written is left
-        out and named (`Shipment.each`); the rest is written.
-        """
+        """Write works to a new file or folder; return what was left out, a sentence each."""
         ...
 
 
@@ -325,11 +304,7 @@ def exporter_named(name: str) -> Exporter:
 def whole_file(
     target: Path, put: Callable[[Path, Path], object] = put_in_place
 ) -> Iterator[BinaryIO]:
-    """Open a file to be written that is there wholly at the end, or not at all.
-
-    Args:
-        put: Gives the written file its name.
-    """
+    """Open a file to be written that is there wholly at the end, or not at all, by `put`."""
     handle, name = mkstemp(prefix=f".{target.name}.", dir=target.parent)
     part = Path(name)
     try:
