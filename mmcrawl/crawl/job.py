@@ -356,7 +356,7 @@ class CrawlJob:
         self.frontier.requeue(link, request, priority)
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        """Record that a link has failed, and why; `requests` are links the spider still asks for."""
+        """Record that a link failed, and why; `requests` are links the spider still asks for."""
         self.frontier.fail(link, reason)
         if reason == ALIAS:
             self.frontier.apply(self.scorer.repeated(link))

@@ -271,7 +271,7 @@ class Admission:
     def refuse(
         self, url: str, physical_layer: int, logical_layer: int, *, anywhere: bool = False
     ) -> str | None:
-        """Return why a link is not to be followed, None if it may be; `anywhere` allows other sites."""
+        """Return why a link is not to be followed, or None; `anywhere` allows other sites."""
         limits = self._limits
         host = host_of(url)
         rules = (

@@ -249,7 +249,7 @@ class PageCollector:
                 self._when_closed(self._open_references(link, attributes))
 
     def _take_relation(self, tag: str, attributes: Attributes) -> None:
-        """Handle the next or previous page of a series, or a medium (not told by its address alone)."""
+        """Handle the next or previous page, or a medium that more than its address tells."""
         href, relations = attributes.get("href", ""), attributes.get("rel", "").lower().split()
         if href.strip() and _OWN_RELATIONS.isdisjoint(relations):
             if names_feed(said := attributes.get("type", "").lower()):

@@ -186,7 +186,7 @@ class WorkIndex:
     def _correct(
         self, catalogue: Catalogue, said: dict[str, str], before: int, revision: int
     ) -> None:
-        """Read again works corrected since then, and the last ones, whose correction may be late."""
+        """Read again works corrected since, and the last ones: corrections may come late."""
         for id_, known, read in self._db.execute("SELECT * FROM correction").fetchall():
             if read != before and said.get(id_, "{}") == known:
                 said.pop(id_, None)

@@ -330,7 +330,7 @@ class TreeBuilder:
                 return
 
     def _close_down_to(self, position: int, start: int, end: int) -> None:
-        """Close the elements from a position of the stack on at `start`, the first of them at `end`."""
+        """Close elements from a position of the stack on at `start`, the first at `end`."""
         tags, stack = self.tags, self._stack
         while len(stack) > position:
             node = stack.pop()

@@ -133,7 +133,7 @@ _WINDOW = 1 << 18  # bytes whose tokens are in memory at once
 
 
 def windows(markup: bytes, start: int) -> Iterator[list[bytes]]:
-    """Yield the tokens of a page, a window at a time; one cut by its end is read again in the next."""
+    """Yield the tokens of a page by windows; one cut by the end is read again in the next."""
     size = _WINDOW
     while start < len(markup):
         end = start + size

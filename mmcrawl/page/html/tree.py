@@ -106,7 +106,7 @@ class RunTexts:
         return Ink(points[places], places, numbers[places], blank)
 
     def slices(self, bounds: NDArray[np.integer] | None = None) -> Iterator[range]:
-        """Yield ranges of texts, a slice of characters each, separated at `bounds` or between texts."""
+        """Yield ranges of texts, a slice of characters each, separated at `bounds` if given."""
         first = 0
         while first < len(self):
             after = (
@@ -421,7 +421,7 @@ class PageTree:
         return found
 
     def path(self, node: int) -> str:
-        """Return the DOM path of a node, as ``html/body/div[2]/p``; at most its last hundred steps."""
+        """Return the DOM path of a node, as ``html/body/div[2]/p``, or its last hundred steps."""
         steps: list[str] = []
         while node > 0 and len(steps) < _LONGEST_PATH:
             if node not in self._steps:
