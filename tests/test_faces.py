@@ -83,7 +83,7 @@ def test_importing_faces_loads_nothing_else() -> None:
     assert set(loaded[0].split()) <= {
         *FACES,
         "mmcrawl.addon",
-        "mmcrawl.commands.later",
+        "mmcrawl.commands.program",
         "mmcrawl.lazy",
     }
     assert loaded[1] == "function module"  # of two of a name the function, not the submodule

@@ -1,11 +1,11 @@
 """The block archive: every version of every page, cut into blocks.
 
-A capture comes in (a response, or the news that nothing changed). `format/planning.py` compares it
-with what was last seen of its URL and decides whether it is a version or a visit (Song et al. 2008,
-algorithm 4); `format/writing.py` appends it to a segment; `format/sealing.py` later merges small
-segments into solid ones. Segments are the archive. `index.py` says where in them each version is,
-and can be rebuilt from them, as `checking.py` does. The same code runs on SQLite and on
-MongoDB (:mod:`mmcrawl.store`).
+A capture comes in (a response, or the news that nothing changed). `format/writing.py` compares it
+with what was last seen of its URL, decides whether it is a version or a visit (Song et al. 2008,
+algorithm 4), and appends it to a segment; `format/sealing.py` later merges small segments into
+solid ones. Segments are the archive. `index.py` says where in them each version is, and can be
+rebuilt from them, as `checking.py` does. The same code runs on SQLite and on MongoDB
+(:mod:`mmcrawl.store`).
 
 Out come versions, byte for byte (:class:`Archive`, begin in `archive.py`), differences of two
 versions block by block (`comparing`), pages due for a visit (`revisits.py`), blocks by their words

@@ -30,9 +30,9 @@ from mmcrawl.archive.index import (
     VisitRow,
     standing,
 )
+from mmcrawl.archive.lookup import standing_of
 from mmcrawl.archive.model import CheckReport, Fault, as_text
 from mmcrawl.archive.purging import forget_records, is_blank
-from mmcrawl.archive.timeline import standing_of
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import KEY
 

@@ -18,8 +18,8 @@ from mmcrawl.archive.format.blocks import MARK
 from mmcrawl.archive.format.head import VERSION, Entry
 from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
 from mmcrawl.archive.index import Index, Segment, UrlRow
+from mmcrawl.archive.lookup import line_of
 from mmcrawl.archive.model import StoredBlock
-from mmcrawl.archive.timeline import line_of
 from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.text.writing import counted
 

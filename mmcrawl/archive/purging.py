@@ -19,8 +19,8 @@ from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.format.sealing import rewritten
 from mmcrawl.archive.index import Index, Packed, Segment, UrlRow, VersionRow
+from mmcrawl.archive.lookup import Seen, as_they_stand, line_of
 from mmcrawl.archive.model import Purged
-from mmcrawl.archive.timeline import Seen, as_they_stand, line_of
 from mmcrawl.errors import StoreError
 
 _PATIENCE = 90.0  # seconds for another process to replace segments, or to be taken for dead

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.facts import is_page, location_of
+from mmcrawl.archive.format.cutting import is_page, location_of
 from mmcrawl.archive.model import Capture
 from mmcrawl.page.html.tags import END_OF_RAW, windows
 from mmcrawl.page.parse import page_tree

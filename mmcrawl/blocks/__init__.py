@@ -10,11 +10,24 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import PageContent, page_content
+    from mmcrawl.blocks.dates import (
+        Dated,
+        date_in_address,
+        dates_in,
+        month_comes_first,
+        read_date,
+    )
     from mmcrawl.blocks.drawing import KIND_COLOURS, draw, safe_copy
-    from mmcrawl.blocks.facts.dates import Dated
-    from mmcrawl.blocks.facts.facts import PageFacts
-    from mmcrawl.blocks.kind_features import FEATURES, kind_features
-    from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, kind_model, learnt_kinds
+    from mmcrawl.blocks.facts import PageFacts
+    from mmcrawl.blocks.kind_model import (
+        ELSE,
+        FEATURES,
+        OWN,
+        KindModel,
+        kind_features,
+        kind_model,
+        learnt_kinds,
+    )
     from mmcrawl.blocks.kinds import KINDS, PAPER_KINDS, BlockKind, block_kinds
     from mmcrawl.blocks.link_kinds import BEST_FIRST, link_kinds
     from mmcrawl.blocks.merging import MergedPage, merge_blocks

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mmcrawl.blocks.layout.block_words import begins_with, lists_of
-from mmcrawl.blocks.layout.features import PageFeatures
-from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
+from mmcrawl.blocks.layout.features import LONGEST_HEADING, PageFeatures
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.words import has_han
 

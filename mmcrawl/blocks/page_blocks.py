@@ -25,8 +25,7 @@ from mmcrawl.blocks.layout.block_words import (
     kinds_begun,
     lists_of,
 )
-from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
-from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
+from mmcrawl.blocks.layout.features import LONGEST_HEADING, PageFeatures, is_topic_page
 from mmcrawl.blocks.layout.measures import Sums
 from mmcrawl.page.urls import Resolver
 from mmcrawl.text.words import unify

@@ -2,7 +2,7 @@
 
 import sys
 
-from mmcrawl.commands.later import load_when_used
+from mmcrawl.commands.program import load_when_used
 from mmcrawl.lazy import lazy_imports
 
 SUMMARIES = {

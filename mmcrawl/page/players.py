@@ -15,8 +15,14 @@ from mmcrawl.page.described import Described, described_in, described_media
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import is_banner, kind_of_address, media_in_values, media_kind
 from mmcrawl.page.references import Reference
-from mmcrawl.text.link_words import names_kind
-from mmcrawl.text.media_kinds import ANIMATION, AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
+from mmcrawl.text.media_kinds import (
+    ANIMATION,
+    AUDIO,
+    IMAGE_ANIMATION,
+    SIMULATION,
+    VIDEO,
+    names_kind,
+)
 
 Closer = Callable[[], object]
 

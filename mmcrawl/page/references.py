@@ -26,8 +26,7 @@ from mmcrawl.page.media import (
 )
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.urls import Resolver, Target, resource_key
-from mmcrawl.text.link_words import names_kind
-from mmcrawl.text.media_kinds import ANIMATION, DOCUMENT, IMAGE_ANIMATION
+from mmcrawl.text.media_kinds import ANIMATION, DOCUMENT, IMAGE_ANIMATION, names_kind
 
 LONGEST_CAPTION = 200
 # Elements whose text is a caption of the media that their attributes name.

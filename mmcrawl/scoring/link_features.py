@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.frontier.records import KnownLink
-from mmcrawl.text.link_words import is_paging, names_media
-from mmcrawl.text.media_kinds import DEFAULT_KINDS
+from mmcrawl.text.media_kinds import DEFAULT_KINDS, is_paging, names_media
 
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""

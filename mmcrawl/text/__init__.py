@@ -9,8 +9,16 @@ Dictionaries are read on first use.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.text.link_words import is_paging, names_kind, names_media
-    from mmcrawl.text.media_kinds import ANIMATION, CHINESE, DEFAULT_KINDS, KINDS, kind_named
+    from mmcrawl.text.media_kinds import (
+        ANIMATION,
+        CHINESE,
+        DEFAULT_KINDS,
+        KINDS,
+        is_paging,
+        kind_named,
+        names_kind,
+        names_media,
+    )
     from mmcrawl.text.patterns import greedy, linear
     from mmcrawl.text.resources import data_lines, is_public_suffix, split_host
     from mmcrawl.text.segmentation import Lexicon, segment

@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import chain
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.blocks.facts.facts import PageFacts, page_facts
+from mmcrawl.blocks.facts import PageFacts, page_facts
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.partition import Partition, partition
 from mmcrawl.errors import StoreError
@@ -19,7 +19,14 @@ from mmcrawl.page.model import MediaResource
 from mmcrawl.page.structured import Declared
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.file_tags import FileTags
-from mmcrawl.works.grouping import SiteTitles, choose_titles, group_occurrences
+from mmcrawl.works.grouping import (
+    Occurrence,
+    OccurrenceReader,
+    SiteTitles,
+    choose_titles,
+    group_occurrences,
+    occurrences_of,
+)
 from mmcrawl.works.licences import (
     RESERVED,
     LicenceReader,
@@ -28,7 +35,6 @@ from mmcrawl.works.licences import (
     licences_in_text,
 )
 from mmcrawl.works.model import Appearance, Evidence, Licence, Work, WorkFile
-from mmcrawl.works.occurrences import Occurrence, OccurrenceReader, occurrences_of
 from mmcrawl.works.values import (
     is_file,
     is_hosted,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.rendering import mathml_to_tex
+from mmcrawl.blocks.content import mathml_to_tex
 from mmcrawl.errors import BlockError
 from tests.tables import each
 

@@ -5,12 +5,12 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import page_content
-from mmcrawl.blocks.facts import (
+from mmcrawl.blocks import (
     PageFacts,
     date_in_address,
     dates_in,
     month_comes_first,
+    page_content,
     read_date,
 )
 from tests.tables import each

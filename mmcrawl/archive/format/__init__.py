@@ -11,8 +11,7 @@ with lazy_imports(__name__):
         read_varints,
         varints,
     )
-    from mmcrawl.archive.format.cutting import ArchivedPage
-    from mmcrawl.archive.format.facts import facts_of
+    from mmcrawl.archive.format.cutting import ArchivedPage, facts_of
     from mmcrawl.archive.format.head import About, Entry, packed, read_head
-    from mmcrawl.archive.format.planning import look_up
     from mmcrawl.archive.format.sealing import Sealer
+    from mmcrawl.archive.format.writing import look_up

@@ -23,9 +23,9 @@ from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.processes import in_processes
 from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
+from mmcrawl.blocks.content.parts import SOFT_HYPHEN
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.page.html.tree import PageTree, read_tree
 from mmcrawl.page.parse import page_of
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.content.beside import completed
 from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import (
     PageMetadata,
@@ -24,22 +25,21 @@ from mmcrawl.blocks.content.metadata import (
 )
 from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
+from mmcrawl.blocks.content.parts import SOFT_HYPHEN
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.blocks.rendering.completing import completed
-from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.errors import BlockError
 from mmcrawl.page.html.encoding import text_of_utf_32
 from mmcrawl.page.html.tags import HEADINGS
 from mmcrawl.page.html.tree import PageTree, read_tree
 
 if TYPE_CHECKING:
-    from mmcrawl.blocks.facts.facts import PageFacts
-    from mmcrawl.blocks.rendering.parts import Document
+    from mmcrawl.blocks.content.parts import Document
+    from mmcrawl.blocks.facts import PageFacts
 
 Favor = Literal["precision", "recall"]
 """What a choice of lines is to be best in, where both cannot be had."""
@@ -107,7 +107,7 @@ class PageContent:
     def facts(self) -> PageFacts:
         """Authors, dates, site, language, licence, as the page gives them."""
         # Here and below: what many do not ask for is loaded when it is.
-        from mmcrawl.blocks.facts.facts import page_facts
+        from mmcrawl.blocks.facts import page_facts
         from mmcrawl.page.structured import Declared
 
         said = Declared(self._tree)
@@ -117,7 +117,7 @@ class PageContent:
     def document(self) -> Document:
         """The main text with headings, lists, tables, code, links, images, formulas, and price."""
         from mmcrawl.blocks.content.beside import beside_text
-        from mmcrawl.blocks.rendering.reading import page_document
+        from mmcrawl.blocks.content.document import page_document
 
         is_product = self.genres["product"] > _SURELY
         shown = beside_text(
@@ -139,7 +139,7 @@ class PageContent:
 
     def write(self, form: Form) -> str:
         """Return the content as ``md`` (Markdown), ``txt`` or ``json``; else a BlockError."""
-        from mmcrawl.blocks.rendering import writing
+        from mmcrawl.blocks.content import writing
 
         match form:
             case "md":
@@ -153,7 +153,7 @@ class PageContent:
 
     def record(self) -> dict[str, Any]:
         """Return all that is known of the page as plain dictionaries and lists."""
-        from mmcrawl.blocks.rendering.writing import content_record
+        from mmcrawl.blocks.content.writing import content_record
 
         return content_record(
             self.document, self.facts, text=self.text, comments=self.comments, url=self._url

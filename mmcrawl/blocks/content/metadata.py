@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.content.parts import SOFT_HYPHEN
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.page.html.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.structured import Declared

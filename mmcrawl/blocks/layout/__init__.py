@@ -10,8 +10,7 @@ with lazy_imports(__name__):
         holds,
         lists_of,
     )
-    from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
-    from mmcrawl.blocks.layout.headlines import Headlines
+    from mmcrawl.blocks.layout.features import Headlines, PageFeatures, is_topic_page
     from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageLines, PageText
     from mmcrawl.blocks.layout.measures import Measures, drawn_tags, shown_nodes
     from mmcrawl.blocks.layout.sizes import (

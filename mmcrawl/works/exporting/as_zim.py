@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 from urllib.parse import quote
 
-from mmcrawl.archive.format.facts import is_page
+from mmcrawl.archive.format.cutting import is_page
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.rewriting import EMBEDDED, Links, named_by, rewrite_html
 from mmcrawl.errors import CollectionError, StoreError

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from mmcrawl.blocks.facts.facts import PageFacts
-from mmcrawl.blocks.rendering.parts import (
+from mmcrawl.blocks.content.parts import (
     Block,
     Break,
     Cell,
@@ -29,6 +28,7 @@ from mmcrawl.blocks.rendering.parts import (
     Styled,
     Table,
 )
+from mmcrawl.blocks.facts import PageFacts
 
 _SPECIAL = re.compile(r"([\\`*\[\]<]|(?<!\w)_|_(?!\w))")
 _SPECIAL_BESIDE_FORMULAS = re.compile(rf"{_SPECIAL.pattern[:-1]}|\$)")

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.rendering.completing import is_data_table
-from mmcrawl.blocks.rendering.formulas import Formulas
-from mmcrawl.blocks.rendering.parts import (
+from mmcrawl.blocks.content.beside import is_data_table
+from mmcrawl.blocks.content.formulas import Formulas
+from mmcrawl.blocks.content.parts import (
     SOFT_HYPHEN,
     Block,
     Break,
@@ -40,6 +38,8 @@ from mmcrawl.blocks.rendering.parts import (
     plain_text,
     stripped,
 )
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.page.html.building import TEXT
 from mmcrawl.page.html.tags import HEADINGS
 from mmcrawl.page.html.tree import PageTree

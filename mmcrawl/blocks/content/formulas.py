@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mmcrawl.blocks.rendering.parts import Formula
+from mmcrawl.blocks.content.parts import Formula
 from mmcrawl.page.html.building import TEXT
 from mmcrawl.page.html.tree import PageTree, read_tree
 
