@@ -5,8 +5,9 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive import StoredBlock, digest_of
-from mmcrawl.archive.format import BlockColumns
+from mmcrawl.archive import Capture, StoredBlock, digest_of
+from mmcrawl.archive.format import BlockColumns, facts_of
+from tests.tables import each
 
 WORDS = st.lists(
     st.sampled_from(
@@ -61,3 +62,39 @@ def test_places_of_words_are_found_in_time_in_proportion_to_the_page() -> None:
         return process_time() - began
 
     assert seconds(400_000) < 24 * max(seconds(50_000), 0.001)
+
+
+def language(body: bytes) -> str:
+    capture = Capture("http://a.test/", body, 1.0, content_type="text/html")
+    return facts_of(capture).language
+
+
+@each(
+    "body",
+    [
+        b"<html lang=ZH-cn><p>",
+        b"<!doctype html>\n<HTML class='a>b' xml:lang=zh-CN>",
+        b'<!--[if IE]><html lang="en"><![endif]--><html lang="zh-CN">',
+        b'<html lang="zh-cn"',
+        b"<title><html lang=en></title><html lang=zh-cn>",
+        b"<html lang=zh-cn>" + b"<p>" * 5_000,
+        "\ufeff<html lang=zh-cn><p>".encode("utf-16-le"),
+    ],
+)
+def test_the_language_is_that_of_the_start_tag_wherever_it_stands(body: bytes) -> None:
+    assert language(body) == "zh-cn"
+
+
+@each(
+    "body",
+    [
+        b"",
+        b"<p lang=de>",
+        b"<!-- <html lang=en>",
+        b"<html><html>",
+        b" " * 5_000 + b"<html lang=en>",
+        "\ufeff<html lang=en>".encode("utf-32-be"),
+    ],
+)
+def test_no_language_is_made_up(body: bytes) -> None:
+    assert language(body) == ""

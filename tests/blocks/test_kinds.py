@@ -1,9 +1,14 @@
 """What each block of a page is."""
 
+import hashlib
+import json
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import KINDS, Partition, partition
+from mmcrawl.replay import DemoWeb
 from tests.growth import assert_linear
 from tests.tables import each
 
@@ -274,3 +279,13 @@ def test_large_pages_take_linear_time(piece: bytes) -> None:
         return [block.kind for block in partition(piece * size, method="spcola", url=URL)]
 
     assert_linear(kinds_of, 1_000)
+
+
+LABELS = json.loads((Path(__file__).parent / "labels" / "pages.json").read_bytes())["pages"]
+OF_THE_DEMO = [page for page in LABELS if page["source"].startswith("demo:")]
+
+
+@each("page", OF_THE_DEMO)
+def test_a_page_of_the_demo_is_the_one_that_was_labelled(page):
+    answer = DemoWeb().get(page["source"].removeprefix("demo:"))
+    assert hashlib.sha256(answer.body).hexdigest() == page["sha256"]

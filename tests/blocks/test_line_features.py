@@ -1,11 +1,21 @@
 """The numbers that are known of each line of a page."""
 
+from importlib.resources import files
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import read_tree
-from mmcrawl.blocks.content import LineFeatures, StartTags, page_metadata
+from mmcrawl.blocks.content import (
+    ContentModel,
+    LineFeatures,
+    StartTags,
+    content_model,
+    page_metadata,
+)
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.tables import each
 
@@ -57,3 +67,25 @@ def test_a_heading_names_what_stands_below_it(heading: str, sections: list[int])
     found = features(f"<p>A lever is a bar.{heading}<p>A line.")
     columns = found.groups(0, len(found.matrix))["headings above"][-1]
     assert np.flatnonzero(columns[:6]).tolist() == sections
+
+
+FILE = files("mmcrawl.blocks.content") / "content_model.npz"
+
+
+def test_a_file_holds_numbers_and_words_and_no_pickled_objects(tmp_path: Path) -> None:
+    with FILE.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype.kind in "fuU" for name in arrays)
+        numbers = [arrays[name] for name in arrays if arrays[name].dtype.kind == "f"]
+    assert all(np.isfinite(values[values < np.inf]).all() for values in numbers)
+    path = tmp_path / "model.npz"
+    np.savez(path, class_words=np.array([object()], dtype=object))
+    with pytest.raises(ValueError, match="pickle"):
+        ContentModel.load(str(path))
+
+
+def test_saving_and_loading_keeps_the_model(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    content_model().save(str(path))
+    with FILE.open("rb") as file, np.load(file) as before, np.load(path) as after:
+        assert {*before} == {*after}
+        assert all((before[name] == after[name]).all() for name in before)

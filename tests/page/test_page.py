@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.page import Page, parse_page
+from mmcrawl.page import (
+    Link,
+    Page,
+    Resolver,
+    kind_by_headers,
+    may_be_media,
+    parse_page,
+    resource_key,
+    with_dynamic_media,
+)
+from mmcrawl.page.lists import contents_of
 from tests.growth import assert_linear
 from tests.tables import each
 
@@ -130,3 +144,99 @@ def test_tags_of_posts_and_keywords_of_json_ld_are_keywords():
         "http://h.test/",
     )
     assert page.keywords == "a, b, Flash, Flex"
+
+
+WORDS = "words " * 60
+
+
+@each(
+    "body, told",
+    [
+        (" ", "an empty page"),
+        ("<form><input name=p type=password></form><script>1</script>", "a login form"),
+        ("<script src=a.js></script>", "a script only; try -a render=playwright"),
+        ("<p>Wait<script>1</script>", "a script and little text; try -a render=playwright"),
+        (f"<p>{WORDS}<script>1</script>", "text without a link"),
+        ("<form action=s.php><input name=q></form>", "a form"),
+        ("<iframe></iframe>", "frames without an address"),
+        ("<img src=a.png>", "pictures without a link"),
+        ("<div></div>", "a page without text or links"),
+    ],
+)
+def test_a_page_that_leads_nowhere_is_told_in_a_few_words(body: str, told: str) -> None:
+    assert contents_of(parse_page(body.encode(), "http://h.test/"), body.encode()) == told
+
+
+PAGE = "http://school.test/physics/lever.html"
+SNIPPETS = [
+    {"part": path.stem, **one}
+    for path in sorted(Path(__file__).with_name("snippets").glob("*.toml"))
+    for one in tomllib.loads(path.read_text(encoding="utf-8"))["snippet"]
+]
+# Names that do not tell whether a file is sound or film: a clip of RealMedia, and WebM beside MP3.
+KNOWN_MISSES = {"RealPlayer", "Howler with two formats"}
+
+
+def as_seen(snippet: dict[str, Any]) -> bool:
+    """Whether all media that a person sees are found, by their words, and nothing else."""
+    resolve = Resolver(PAGE, "utf-8")
+    waiting = [
+        (kind, text, {resource_key(resolve(address).url) for address in addresses})
+        for kind, text, *addresses in snippet["sees"]
+    ]
+    for medium in parse_page(snippet["html"].encode(), PAGE, "text/html; charset=utf-8").media:
+        keys = {resource_key(address) for address in (medium.url, *medium.others)}
+        match = next((one for one in waiting if one[0] == medium.kind and one[2] & keys), None)
+        if match is None or (match[1] and match[1] != medium.text):
+            return False
+        waiting.remove(match)
+    return not waiting
+
+
+def test_what_a_person_sees_is_found_and_nothing_else() -> None:
+    assert {one["about"] for one in SNIPPETS if not as_seen(one)} == KNOWN_MISSES
+
+
+def test_the_table_is_large_and_part_of_it_was_kept_aside() -> None:
+    assert len({one["about"] for one in SNIPPETS}) == len(SNIPPETS) >= 150
+    assert sum(one["part"] == "aside" for one in SNIPPETS) >= 40
+    assert sum(not one["sees"] for one in SNIPPETS) >= 15
+
+
+@each(
+    "url, anchor, expected",
+    [
+        ("http://h.test/download.php?id=3", "Lesson 3", True),
+        ("http://h.test/show.asp?id=3", "在线试听", True),
+        ("http://h.test/show.asp?id=3", "新闻", False),
+        ("http://h.test/downloads/list.html", "下载", False),
+        ("http://h.test/displayed.php?id=3", "", False),
+    ],
+)
+def test_a_promise_is_a_query_or_script_with_a_word_for_media(url, anchor, expected):
+    assert may_be_media(Link(url, anchor, "a")) is expected
+    assert not may_be_media(Link(url, anchor, "iframe"))
+
+
+@each(
+    "content_type, disposition, expected",
+    [
+        ("audio/mpeg", "", "audio"),
+        ("application/x-shockwave-flash", "", "animation"),
+        ("application/octet-stream", 'attachment; filename="lesson.wmv"', "video"),
+        ("application/octet-stream", "attachment; filename*=UTF-8''%E8%AF%BE.swf", "animation"),
+        ("application/octet-stream", 'attachment; filename="lesson.zip"', "package"),
+        ("", "", None),
+    ],
+)
+def test_kind_comes_from_type_or_file_name(content_type, disposition, expected):
+    assert kind_by_headers("http://h.test/get.php?id=1", content_type, disposition) == expected
+
+
+def test_links_that_are_media_become_media_of_the_page() -> None:
+    links = (Link("http://h.test/dl.php?id=1", "录音", "a"), Link("http://h.test/b.htm", "b", "a"))
+    page = with_dynamic_media(Page("http://h.test/", links=links), {links[0].url: "audio"})
+    assert [(m.url, m.kind, m.tag, m.text) for m in page.media] == [
+        ("http://h.test/dl.php?id=1", "audio", "a", "录音")
+    ]
+    assert page.links == links[1:]

@@ -7,11 +7,12 @@ import os
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from time import sleep
 
 import pytest
 
 from mmcrawl.media import FolderFiles
-from mmcrawl.store import make_folder, put_in_place
+from mmcrawl.store import ChildProcess, Questions, make_folder, put_in_place
 from tests.store.power import Power
 from tests.tables import each
 
@@ -57,3 +58,24 @@ def test_a_file_of_media_outlasts_a_power_cut(power: Power, tmp_path: Path) -> N
     (tmp_path / "part").write_bytes(b"film")
     FolderFiles(tmp_path / "media").keep(tmp_path / "part", "ab12")
     assert power.left()["media/files/ab/ab12"] == b"film"
+
+
+def test_a_child_whose_listener_fails_ends_and_its_parent_does_not_wait():
+    child = ChildProcess(__name__)
+    with pytest.raises(EOFError):
+        child.ask("what it cannot understand")
+    child.end()
+    assert child.process.returncode == 1
+
+
+def serve() -> None:
+    """In the child: a listener that fails, beside work that does not end."""
+    questions = Questions()
+
+    def listen() -> None:
+        asked, _ = questions.next()
+        raise ValueError(asked)
+
+    questions.in_thread(listen)
+    while True:
+        sleep(1)

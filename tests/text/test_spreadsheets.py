@@ -5,9 +5,11 @@ import csv
 import io
 from pathlib import Path
 
+from lxml import etree
+
 import mmcrawl
 from mmcrawl.engine import MediaCsvExporter
-from mmcrawl.text import CsvWriter, harmless
+from mmcrawl.text import CsvWriter, harmless, xml_document, xml_text
 
 SIGNS = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u2212"]
 BEFORE = ["", " ", "\ufeff", "\u200b", "\u202e", "\u00a0", "\t", "\r", "\n", "\0", "\u3000\u2066"]
@@ -46,3 +48,15 @@ def test_nothing_writes_csv_in_another_way() -> None:
             tree = ast.parse(text)
             used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert not used & {"csv.writer", "csv.DictWriter"}, path
+
+
+def test_what_xml_cannot_hold_is_left_out_and_all_else_stays() -> None:
+    assert xml_text("a\x00b\x1f\ud800\uffff\t\n杠杆 <&>") == "ab\t\n杠杆 <&>"
+
+
+def test_a_document_is_utf_8_and_says_so() -> None:
+    root = etree.Element("works")
+    root.text = xml_text("杠\x08杆 & <load>")
+    written = xml_document(root)
+    assert written.startswith(b"<?xml version='1.0' encoding='utf-8'?>")
+    assert etree.fromstring(written).text == "杠杆 & <load>"
