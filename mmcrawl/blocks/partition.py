@@ -377,16 +377,12 @@ def _block_record(block: Block) -> dict[str, Any]:
         "path": block.path,
         "kind": block.kind,
         "score": _finite(block.score),
-        "features": _finite_values(block.features),
+        "features": {name: _finite(value) for name, value in block.features.items()},
         "topic": block.topic,
         "text": block.text,
         "links": [{"href": link.href, "text": link.text} for link in block.links],
         "children": [],
     }
-
-
-def _finite_values(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in values.items()}
 
 
 def _finite(value: float) -> float | None:

@@ -171,7 +171,7 @@ def quieten(settings: BaseSettings) -> None:
     """Hide Scrapy's messages about itself, unless the log level is DEBUG."""
     if settings["LOG_LEVEL"] != "DEBUG":
         for name in _NOISY:
-            logging.getLogger(name).addFilter(_is_warning)
+            logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)
         logging.getLogger(_ROBOTS).addFilter(_without_traceback)
 
 
@@ -276,10 +276,6 @@ def _after_the_demo(args: FocusedParams) -> list[str]:
         f"That was the demo; a site of your own: {called} crawl focused {looking}"
         " -a seeds=http://YOUR-SITE/",
     ]
-
-
-def _is_warning(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.WARNING
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:

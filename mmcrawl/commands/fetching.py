@@ -72,7 +72,7 @@ class _OnePageSpider(Spider):
 
     def parse(self, response: Response) -> None:
         content_type = header_text(response.headers, "Content-Type")
-        kind = _kind_of(content_type)
+        kind = content_type.partition(";")[0].strip().lower()
         if response.status != 200:
             self.outcome.reason = f"HTTP {response.status}"
         elif kind and kind not in self.types:
@@ -125,7 +125,3 @@ def page_named(
     if not name.lower().startswith(("http://", "https://")):
         raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
     return fetched(command, name, opts.web, types)
-
-
-def _kind_of(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()

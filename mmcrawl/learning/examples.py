@@ -340,7 +340,11 @@ def _words_of(example: Example, own_lines: Mapping[str, set[str]]) -> dict[str, 
 def _words_in(text: str) -> Iterator[str]:
     """Yield words in lower case, phrases of two of them, and words of Han characters."""
     if has_han(text):
-        yield from (word for word in segment(text) if len(word) > 1 and _says_something(word))
+        yield from (
+            word
+            for word in segment(text)
+            if len(word) > 1 and has_han(word) and not is_stop_word(word)
+        )
     before, end = "", -1
     for match in _WORD.finditer(unify(text).lower().replace("’", "'")):
         word = match[0]
@@ -351,7 +355,3 @@ def _words_in(text: str) -> Iterator[str]:
         if before and match.start() == end + 1 and text[end : end + 1] == " ":
             yield f"{before} {word}"
         before, end = word, match.end()
-
-
-def _says_something(word: str) -> bool:
-    return has_han(word) and not is_stop_word(word)

@@ -77,7 +77,9 @@ class FolderWeb(StoredWeb):
             index = self._root.file(*INDEX_NAMES)
         except OSError as error:
             raise WebError(f"The folder '{root}' cannot be read: {error}.") from error
-        named_as_hosts = bool(self._manifest) or any(map(_is_host_name, folders))
+        named_as_hosts = bool(self._manifest) or any(
+            "." in name.strip(".") or name.startswith("localhost") for name in folders
+        )
         # HTTrack writes an index of its own beside the folders of the hosts.
         if index and not named_as_hosts:
             raise WebError(
@@ -250,10 +252,6 @@ def _decoded(part: str) -> str | None:
         except UnicodeDecodeError:
             continue
     return None
-
-
-def _is_host_name(name: str) -> bool:
-    return "." in name.strip(".") or name.startswith("localhost")
 
 
 def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:

@@ -60,7 +60,10 @@ class Lexicon:
                 self._phrases[key[0]].append((key[1:], word))
         self._names = names
         self._han.compile()
-        self._phrases = {first: _longest_first(tails) for first, tails in self._phrases.items()}
+        self._phrases = {
+            first: sorted(tails, key=lambda tail: -len(tail[0]))
+            for first, tails in self._phrases.items()
+        }
         self._find_short = lru_cache(_KEPT_TEXTS)(self._find)
 
     def __len__(self) -> int:
@@ -207,10 +210,6 @@ def _blank(text: str, hits: list[Hit]) -> str:
 def _class(characters: Iterable[str]) -> str:
     inside = "".join(re.escape(character) for character in sorted(set(characters)))
     return f"[{inside}]" if inside else ""
-
-
-def _longest_first(tails: list[tuple[tuple[str, ...], str]]) -> list[tuple[tuple[str, ...], str]]:
-    return sorted(tails, key=lambda tail: -len(tail[0]))
 
 
 def segment(text: str, lexicon: Lexicon | None = None) -> list[str]:

@@ -213,12 +213,11 @@ def _block(block: Block) -> str:
                 lines.append(mark + "\n".join(_blocks(item)).replace("\n", "\n" + " " * len(mark)))
             return "\n".join(lines)
         case Table():
-            rows = ["\t".join(_one_line(cell.inlines) for cell in row) for row in block.rows]
+            rows = [
+                "\t".join(" ".join(_inlines(cell.inlines).split()) for cell in row)
+                for row in block.rows
+            ]
             return "\n".join([_inlines(block.caption), *rows] if block.caption else rows)
-
-
-def _one_line(inlines: Sequence[Inline]) -> str:
-    return " ".join(_inlines(inlines).split())
 
 
 def _inlines(inlines: Sequence[Inline]) -> str:

@@ -308,7 +308,7 @@ def xml_entries(
             if opened or event.name in outermost:
                 count = count + 1 if opened else 1
                 spare = spare if opened else _LONGEST_TEXT
-                opened.append(_entry(event, source))
+                opened.append(Entry(event.name, event.prefix, event.attributes, source, event.to))
                 if len(opened) > 1 and count <= _MOST_ELEMENTS:
                     opened[-2].children.append(opened[-1])
         elif not opened:
@@ -321,7 +321,3 @@ def xml_entries(
         elif spare > 0:
             opened[-1].pieces.append(event.text[:spare])
             spare -= len(event.text)
-
-
-def _entry(event: Event, source: bytes) -> Entry:
-    return Entry(event.name, event.prefix, event.attributes, source, event.to)

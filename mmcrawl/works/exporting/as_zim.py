@@ -218,7 +218,9 @@ class ArchivedPages:
                 if one.status // 100 == 3:
                     self._leads.update((one.url, target) for target in named_by(one))
                 elif one.url not in self._paths and not is_page(one):
-                    self._paths[one.url] = _path(one.url, _suffix(one))
+                    self._paths[one.url] = _path(
+                        one.url, mimetypes.guess_extension(_kind(one)) or ""
+                    )
                     needed.append(one)
         except StoreError as error:
             self.missing.append(str(error))
@@ -265,7 +267,3 @@ def _path(url: str, suffix: str) -> str:
 
 def _kind(capture: Capture) -> str:
     return capture.media_type.partition(";")[0].strip().lower() or "application/octet-stream"
-
-
-def _suffix(capture: Capture) -> str:
-    return mimetypes.guess_extension(_kind(capture)) or ""

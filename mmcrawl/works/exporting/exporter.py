@@ -159,7 +159,13 @@ def file_name(title: str, file: WorkFile, taken: AbstractSet[str]) -> str:
 
 def folder_name(text: str) -> str:
     """Return a name for a folder, "" if nothing of a text can be in one."""
-    name = _harmless(text).encode()[:_LONGEST].decode(errors="ignore").strip(". ")
+    name = (
+        " ".join(_FORBIDDEN.sub(" ", text).split())
+        .strip(". ")
+        .encode()[:_LONGEST]
+        .decode(errors="ignore")
+        .strip(". ")
+    )
     return f"_{name}" if _RESERVED.match(name) else name
 
 
@@ -185,10 +191,6 @@ def path_of_part(address: str) -> str:
 def file_path(file: WorkFile) -> str:
     """Return the name of a file, so that files it loads are beside it."""
     return path_of_part(file.url.rpartition("/")[2] or "file")
-
-
-def _harmless(text: str) -> str:
-    return " ".join(_FORBIDDEN.sub(" ", text).split()).strip(". ")
 
 
 def _suffix(file: WorkFile) -> str:
