@@ -26,6 +26,14 @@ from mmcrawl.archive.model import Version, Visit, as_text
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.errors import StoreError, UnreachableError
 
+REMEMBERED = 0.5
+"""Seconds that the row of a version need not be asked for again."""
+
+_ROWS = 64
+
+Failed = Callable[[str], object]
+"""Is told of what cannot be read and is left out, a sentence each."""
+
 
 class Seen(NamedTuple):
     """That a version was what a URL led to, when it was stored or at a later visit."""
@@ -140,15 +148,6 @@ def _in_order(row: VersionRow | VisitRow) -> tuple[float, bool, int]:
 def _tells(visit: VisitRow, version: VersionRow) -> bool:
     """Whether a visit saw its version: one that met a failure only names what was known."""
     return is_answer(visit.status) or visit.status == version.status
-
-
-REMEMBERED = 0.5
-"""Seconds that the row of a version need not be asked for again."""
-
-_ROWS = 64
-
-Failed = Callable[[str], object]
-"""Is told of what cannot be read and is left out, a sentence each."""
 
 
 class Lookup:

@@ -69,6 +69,33 @@ _LENGTH = re.compile(r"\s*(\d{1,5}%?)")
 # A transparent dot: keeps the room of a picture.
 _DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 
+KIND_COLOURS = {
+    "title": "#c2185b",
+    "topic": "#2e7d32",
+    "related-links": "#1565c0",
+    "navigation": "#7b1fa2",
+    "advertisement": "#d32f2f",
+    "copyright": "#795548",
+    "image": "#00838f",
+    "noise-links": "#b45309",
+    "small": "#607d8b",
+    "comments": "#6d6a00",
+}
+"""Colour of each kind, dark enough for white letters on it."""
+
+_OTHER_COLOUR = "#444444"
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " + (
+    "form-action 'none'"
+)
+# In these an element of another kind would be moved out by the browser.
+_STRICT = frozenset("table thead tbody tfoot tr colgroup select optgroup ul ol dl html".split())
+_NOT_MARKED = (
+    PICTURES | VOID | frozenset("a select option optgroup textarea style".split()) | {TEXT}
+)
+_LONGEST = 120
+_LONGEST_PATH = 80
+
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
@@ -187,34 +214,6 @@ def _style_sheet(tree: PageTree, node: int) -> str:
     content = tree.body[tree.inner_starts[node] : tree.inner_ends[node]]
     # "</" is no part of CSS but for texts, where the backslash is not seen.
     return content.decode(tree.encoding, "replace").replace("\0", "").replace("</", "<\\/")
-
-
-KIND_COLOURS = {
-    "title": "#c2185b",
-    "topic": "#2e7d32",
-    "related-links": "#1565c0",
-    "navigation": "#7b1fa2",
-    "advertisement": "#d32f2f",
-    "copyright": "#795548",
-    "image": "#00838f",
-    "noise-links": "#b45309",
-    "small": "#607d8b",
-    "comments": "#6d6a00",
-}
-"""Colour of each kind, dark enough for white letters on it."""
-
-_OTHER_COLOUR = "#444444"
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " + (
-    "form-action 'none'"
-)
-# In these an element of another kind would be moved out by the browser.
-_STRICT = frozenset("table thead tbody tfoot tr colgroup select optgroup ul ol dl html".split())
-_NOT_MARKED = (
-    PICTURES | VOID | frozenset("a select option optgroup textarea style".split()) | {TEXT}
-)
-_LONGEST = 120
-_LONGEST_PATH = 80
 
 
 def draw(page: Partition) -> str:

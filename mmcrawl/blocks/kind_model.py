@@ -104,6 +104,24 @@ _LONGEST_AGREEING = 300  # characters of a block that may be the title
 _LETTER, _DIGIT, _CAPITAL, _SPACE_OR_QUOTE, _END, _FULL_STOP, _QUESTION = (1 << n for n in range(7))
 _LAST_KNOWN = 0xFFFF
 
+Floats = NDArray[np.float32]
+
+OWN = ("title", "topic", "related-links", "comments", "else")
+"""What the first networks tell apart."""
+
+ELSE = ("navigation", "noise-links", "advertisement", "copyright", "other")
+"""What the second ones do. Other text, as bylines and counters, takes the likeliest kind of them
+but itself."""
+
+RELATED_ODDS = 4.0
+"""What the odds of related links are multiplied by: of 1, 2, 4, 8 … the most at which pages of our
+own that the model has not seen, in folds by site, lose .9 of their noise links."""
+
+_ELSE, _RELATED = OWN.index("else"), OWN.index("related-links")
+_FARTHEST = 4.0  # standard deviations
+_LEAST = 1e-4  # probability
+_ROWS = 8  # of a product: of 142 features and 160 units, below OpenBLAS' bound for threads (2^18)
+
 
 def kind_features(blocks: PageBlocks) -> Rows:
     """Return the numbers of each block, in the order of :data:`FEATURES`; all at once for speed."""
@@ -360,25 +378,6 @@ def _share_said(anchor: str, terms: Set[str]) -> float:
     """Return the share of the terms of a link's text that the page's text has, of two at least."""
     own = _terms(anchor)
     return len(own & terms) / len(own) if len(own) > 1 else 0.0
-
-
-Floats = NDArray[np.float32]
-
-OWN = ("title", "topic", "related-links", "comments", "else")
-"""What the first networks tell apart."""
-
-ELSE = ("navigation", "noise-links", "advertisement", "copyright", "other")
-"""What the second ones do. Other text, as bylines and counters, takes the likeliest kind of them
-but itself."""
-
-RELATED_ODDS = 4.0
-"""What the odds of related links are multiplied by: of 1, 2, 4, 8 … the most at which pages of our
-own that the model has not seen, in folds by site, lose .9 of their noise links."""
-
-_ELSE, _RELATED = OWN.index("else"), OWN.index("related-links")
-_FARTHEST = 4.0  # standard deviations
-_LEAST = 1e-4  # probability
-_ROWS = 8  # of a product: of 142 features and 160 units, below OpenBLAS' bound for threads (2^18)
 
 
 @dataclass(frozen=True, slots=True)

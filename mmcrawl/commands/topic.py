@@ -89,6 +89,14 @@ LEARNING = (
     OVERWRITE,
 )
 
+_MOST_TOPICS = 5
+_MOST_REASONS = 12
+_PLAIN_TYPES = ("text/plain", "text/xml", "application/xml")
+_NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
+_BY_ITSELF = (
+    "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
+)
+
 
 def learning(
     name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
@@ -218,15 +226,6 @@ def _facts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     yield "average precision", f"{lesson.average_precision:.2f}"
     for title, words in (("words for it", lesson.words), ("words against it", lesson.against)):
         yield title, printable(", ".join(word.word for word in words[:_SHOWN_WORDS]))
-
-
-_MOST_TOPICS = 5
-_MOST_REASONS = 12
-_PLAIN_TYPES = ("text/plain", "text/xml", "application/xml")
-_NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
-_BY_ITSELF = (
-    "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
-)
 
 
 class Command(MmcrawlCommand, ScrapyCommand):

@@ -36,6 +36,19 @@ _ORDERS = {
 STATES, ORDERS = tuple(_STATES), tuple(_ORDERS)
 """What `LinkRecord.state` can be, and names of orders."""
 
+Counts: TypeAlias = MutableSequence[int]
+"""A number for each link, by its id."""
+Path: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""All anchors and all URLs from the seed to a link."""
+
+_RECENT_PATHS = 256  # of pages whose links are listed
+_COLUMNS = (
+    "SELECT host, link.path, status, url_words, anchor, group_title, score, content, structure,"
+    " logical_layer, physical_layer, error, title, keywords, description, contains_media, relevant,"
+    " links, links_on_page, visited_at, block, priority, parent"
+    " FROM link LEFT JOIN page USING (id) WHERE id = ?"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -93,20 +106,6 @@ class Selection:
 
 
 ALL = Selection()
-
-
-Counts: TypeAlias = MutableSequence[int]
-"""A number for each link, by its id."""
-Path: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""All anchors and all URLs from the seed to a link."""
-
-_RECENT_PATHS = 256  # of pages whose links are listed
-_COLUMNS = (
-    "SELECT host, link.path, status, url_words, anchor, group_title, score, content, structure,"
-    " logical_layer, physical_layer, error, title, keywords, description, contains_media, relevant,"
-    " links, links_on_page, visited_at, block, priority, parent"
-    " FROM link LEFT JOIN page USING (id) WHERE id = ?"
-)
 
 
 @dataclass(frozen=True, slots=True)

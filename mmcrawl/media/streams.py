@@ -31,6 +31,28 @@ _SOUND = ("mp4a", "ac-3", "ec-3", "opus", "flac", "mp3")
 _MOST_VARIANTS = 200
 _DAMAGED = (ValueError, TypeError, LookupError, ArithmeticError)
 
+_AT_ONCE = 2  # pieces that are asked for at the same time
+_LONGEST = 8 << 20  # bytes of a playlist
+_Result = TypeVar("_Result")
+_Pieces = Generator[Download | None, None, _Result]
+_FORMATS = {
+    "video/mp2t": "mpegts",
+    "video/mp4": "mov",
+    "audio/mp4": "mov",
+    "video/quicktime": "mov",
+    "video/webm": "matroska",
+    "audio/aac": "aac",
+    "audio/mpeg": "mp3",
+}
+# What is tried, first what browsers play.
+_CONTAINERS = (("mp4", "video/mp4", "audio/mp4"), ("matroska", "video/x-matroska", "audio/webm"))
+_WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
+_CHUNK = 1 << 20
+
+_SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
+
+Joined = tuple[Path, str]  # where a joined medium is, and its MIME type
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -175,25 +197,6 @@ def _range(text: str | None, start: int) -> tuple[int, int | None]:
     if begin < 0 or count < 0:
         raise ValueError("a range of bytes is not negative")
     return begin, count
-
-
-_AT_ONCE = 2  # pieces that are asked for at the same time
-_LONGEST = 8 << 20  # bytes of a playlist
-_Result = TypeVar("_Result")
-_Pieces = Generator[Download | None, None, _Result]
-_FORMATS = {
-    "video/mp2t": "mpegts",
-    "video/mp4": "mov",
-    "audio/mp4": "mov",
-    "video/quicktime": "mov",
-    "video/webm": "matroska",
-    "audio/aac": "aac",
-    "audio/mpeg": "mp3",
-}
-# What is tried, first what browsers play.
-_CONTAINERS = (("mp4", "video/mp4", "audio/mp4"), ("matroska", "video/x-matroska", "audio/webm"))
-_WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
-_CHUNK = 1 << 20
 
 
 class Stream:
@@ -363,10 +366,6 @@ def _playlist(path: Path) -> bytes:
 
 
 # -- joining --------------------------------------------------------------------------------------
-
-_SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
-
-Joined = tuple[Path, str]  # where a joined medium is, and its MIME type
 
 
 def join(

@@ -51,6 +51,70 @@ _LONGEST_CAPTION = 1_000
 _SENTENCE = re.compile(r"[。！？]|\w[.!?](?:\s|$)")
 _NAMES = ("title", "aria-label", "alt", "data-title")
 
+WEIGHTS: Mapping[str, float] = {
+    "structured": 1.0,
+    "figcaption": 0.9,
+    "player": 0.8,
+    "unit-heading": 0.75,
+    "headline": 0.7,
+    "tag": 0.65,
+    "page": 0.6,
+    "anchor": 0.55,
+    "heading": 0.5,
+    "row": 0.3,
+    "file": 0.2,
+}
+"""Worth of a text, by where it is from; chosen by benchmarks/works.py of 34d3acde."""
+
+_EMPTY_WORDS = """
+    a an and as at audio available by can click clip clips direct download downloads embed embedded
+    episode file files flash flv for format from full get hd hear here high hq http https icon ii in
+    internet is it itunes kb link links listen load low lq m3u8 m4a m4v mb media min mins minutes
+    more mov mp3 mp4 mpd mpeg mpg new now of ogg on open original page play player playing podcast
+    quality quicktime ra ram read real right rm save sd see size small soundcloud source stream
+    streaming swf the this to transcript untitled video videos view vimeo watch wav webm window
+    windows wma wmv you your youtube zip large mobile medium frame iframe content object archive
+    youku tudou bilibili embedder posted post share episodes show hide
+    baixar ouvir ouça escute agora assistir escuchar descargar ver télécharger écouter regarder
+    lecteur vidéo vídeo áudio ascolta scarica guarda
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+_EMPTY_HAN = re.compile(
+    r"(?:下载|下載|播放|点击|點擊|收听|收聽|观看|觀看|在线|線上|试听|試聽|音频|音頻|视频|視頻|影片|文件|文档|文檔"
+    r"|这里|這裡|链接|連結|高清|标清|全屏|动画|動畫|打开|查看|详细|更多|右键|另存为|本地|直接|地址"
+    r"|无标题|無標題|未命名|ダウンロード|再生|聴く|視聴|音声|動画|こちら|を|の|で|は|[一-龥]?格式|[的了此本])+"
+)
+_WORD = re.compile(rf"[{HAN}ぁ-ヿ]+|[^\W_{HAN}ぁ-ヿ]+")  # 下载MP3 is two
+_SIZE = re.compile(r"\d+(?:\.\d+)?(?:[kmg]i?b?|kbps|min|sec|s|m|h)?", re.IGNORECASE)
+_TAIL = re.compile(
+    rf"\s{{0,99}}[(\[（【](?:[^()\[\]]{{0,99}}\b)?(?:{EXTENSION_PATTERN}|\d{{1,9}}(?:\.\d{{1,9}})?\s?[kmg]b"
+    r"|pdf)\b[^()\[\]]{0,99}[)\]）】]\s{0,99}$",
+    re.IGNORECASE,
+)
+# Names that a program gave: letters and digits without order, as 1MOZUJ61ZzBi.
+_DRAWN = re.compile(r"(?=(?:\S*\d){2})(?=\S*[a-zA-Z])\S*(?:[a-zA-Z]\d+[a-zA-Z]|[a-z][A-Z]\d)\S*")
+_NUMBERED = re.compile(r"[a-z]{0,9}[ _-]?\d{1,6}[a-z]?", re.IGNORECASE)  # zs01: tells no reader
+_FILE_END = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:(?:https?:)?/?/|www\.)\S+", re.IGNORECASE)
+# What a page of a tag is called, and the line with author and date.
+_FILING = re.compile(
+    r"(?:by|von|par|por) .{2,60}[•·|]|posted (?:on|by|in)\b|(?:tags?|categor(?:y|ies)|archives?"
+    r"|标签|標籤|分类|分類)\s?[:：]",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"</|<\w+[ >]|\\[n/]")  # of a page in a script
+_PARTS = re.compile(r"\s{1,99}[|–—»«:·•~_-]{1,99}\s+|\s{0,99}[|»«_｜]\s*|\s{0,99}[–—]\s*")
+_LONG, _SHORT = 150, 3  # characters beyond which a text is hardly a title
+_MANY = 0.3  # share of a site's titles that have a part, which then names the site
+
+AGREEMENT = 0.1
+"""What it adds that a text is offered by another kind of source as well."""
+
+_ITEM = "archive.org/"
+_MOST_HOSTS = 8  # of one name: more are no mirrors of one another
+_LEAST_MIRRORED = 3  # names that two hosts have in common
+_LEAST_NAME = 6  # characters
+
 
 @dataclass(slots=True)
 class Occurrence:
@@ -310,63 +374,6 @@ def _is_of_one(item: Thing) -> bool:
     )
 
 
-WEIGHTS: Mapping[str, float] = {
-    "structured": 1.0,
-    "figcaption": 0.9,
-    "player": 0.8,
-    "unit-heading": 0.75,
-    "headline": 0.7,
-    "tag": 0.65,
-    "page": 0.6,
-    "anchor": 0.55,
-    "heading": 0.5,
-    "row": 0.3,
-    "file": 0.2,
-}
-"""Worth of a text, by where it is from; chosen by benchmarks/works.py of 34d3acde."""
-
-_EMPTY_WORDS = """
-    a an and as at audio available by can click clip clips direct download downloads embed embedded
-    episode file files flash flv for format from full get hd hear here high hq http https icon ii in
-    internet is it itunes kb link links listen load low lq m3u8 m4a m4v mb media min mins minutes
-    more mov mp3 mp4 mpd mpeg mpg new now of ogg on open original page play player playing podcast
-    quality quicktime ra ram read real right rm save sd see size small soundcloud source stream
-    streaming swf the this to transcript untitled video videos view vimeo watch wav webm window
-    windows wma wmv you your youtube zip large mobile medium frame iframe content object archive
-    youku tudou bilibili embedder posted post share episodes show hide
-    baixar ouvir ouça escute agora assistir escuchar descargar ver télécharger écouter regarder
-    lecteur vidéo vídeo áudio ascolta scarica guarda
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_EMPTY_HAN = re.compile(
-    r"(?:下载|下載|播放|点击|點擊|收听|收聽|观看|觀看|在线|線上|试听|試聽|音频|音頻|视频|視頻|影片|文件|文档|文檔"
-    r"|这里|這裡|链接|連結|高清|标清|全屏|动画|動畫|打开|查看|详细|更多|右键|另存为|本地|直接|地址"
-    r"|无标题|無標題|未命名|ダウンロード|再生|聴く|視聴|音声|動画|こちら|を|の|で|は|[一-龥]?格式|[的了此本])+"
-)
-_WORD = re.compile(rf"[{HAN}ぁ-ヿ]+|[^\W_{HAN}ぁ-ヿ]+")  # 下载MP3 is two
-_SIZE = re.compile(r"\d+(?:\.\d+)?(?:[kmg]i?b?|kbps|min|sec|s|m|h)?", re.IGNORECASE)
-_TAIL = re.compile(
-    rf"\s{{0,99}}[(\[（【](?:[^()\[\]]{{0,99}}\b)?(?:{EXTENSION_PATTERN}|\d{{1,9}}(?:\.\d{{1,9}})?\s?[kmg]b"
-    r"|pdf)\b[^()\[\]]{0,99}[)\]）】]\s{0,99}$",
-    re.IGNORECASE,
-)
-# Names that a program gave: letters and digits without order, as 1MOZUJ61ZzBi.
-_DRAWN = re.compile(r"(?=(?:\S*\d){2})(?=\S*[a-zA-Z])\S*(?:[a-zA-Z]\d+[a-zA-Z]|[a-z][A-Z]\d)\S*")
-_NUMBERED = re.compile(r"[a-z]{0,9}[ _-]?\d{1,6}[a-z]?", re.IGNORECASE)  # zs01: tells no reader
-_FILE_END = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:(?:https?:)?/?/|www\.)\S+", re.IGNORECASE)
-# What a page of a tag is called, and the line with author and date.
-_FILING = re.compile(
-    r"(?:by|von|par|por) .{2,60}[•·|]|posted (?:on|by|in)\b|(?:tags?|categor(?:y|ies)|archives?"
-    r"|标签|標籤|分类|分類)\s?[:：]",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"</|<\w+[ >]|\\[n/]")  # of a page in a script
-_PARTS = re.compile(r"\s{1,99}[|–—»«:·•~_-]{1,99}\s+|\s{0,99}[|»«_｜]\s*|\s{0,99}[–—]\s*")
-_LONG, _SHORT = 150, 3  # characters beyond which a text is hardly a title
-_MANY = 0.3  # share of a site's titles that have a part, which then names the site
-
-
 def says_nothing(text: str) -> bool:
     """Whether a text cannot be the title of anything: "Download (MP3, 20 MB)", "点击播放".
 
@@ -433,10 +440,6 @@ def choose_titles(
     return [_best(texts, shared, weights) for texts in cleaned_up]
 
 
-AGREEMENT = 0.1
-"""What it adds that a text is offered by another kind of source as well."""
-
-
 def _best(
     texts: Collection[tuple[str, str]], shared: Mapping[str, int], weights: Mapping[str, float]
 ) -> tuple[str, str]:
@@ -459,12 +462,6 @@ def _best(
 
     source, text = max(texts, key=worth, default=("", ""))
     return text, source
-
-
-_ITEM = "archive.org/"
-_MOST_HOSTS = 8  # of one name: more are no mirrors of one another
-_LEAST_MIRRORED = 3  # names that two hosts have in common
-_LEAST_NAME = 6  # characters
 
 
 class _Groups:

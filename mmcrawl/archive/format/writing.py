@@ -46,6 +46,14 @@ logger = logging.getLogger(__name__)
 Cut: TypeAlias = Callable[[Capture, str, str, int], BlockColumns | None]
 """Returns the blocks of a page, given its encoding, method and level; None if it cannot be cut."""
 
+LARGEST_BATCH = 4 << 20
+"""Bytes that versions share a segment of a tail up to."""
+
+OWN_FROM = 8
+"""A URL with so many versions gets a stream of its own: fewer are smaller beside others."""
+
+_ATTEMPTS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -244,15 +252,6 @@ def _found_again(standing: Standing, item: Item, capture: Capture) -> Entry | No
         if known == answer and is_read_alike(capture, entry.facts):
             return entry
     return None
-
-
-LARGEST_BATCH = 4 << 20
-"""Bytes that versions share a segment of a tail up to."""
-
-OWN_FROM = 8
-"""A URL with so many versions gets a stream of its own: fewer are smaller beside others."""
-
-_ATTEMPTS = 200
 
 
 class _Placed(NamedTuple):

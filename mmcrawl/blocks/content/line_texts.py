@@ -56,6 +56,42 @@ _LONGEST_FOLDED = 300
 
 Floats = NDArray[np.float32]
 
+MAIN_COLUMNS = 4
+"""How many numbers of a line, the first ones, are looked at of neighbouring lines, too."""
+
+SLICE = 2000
+"""Lines whose numbers are in memory at once."""
+
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)|\b\d{1,2}:\d\d\b")
+_POINTER = re.compile(
+    r"^(?:read|see|more|related|also|watch|click|subscribe|sign up|follow|share|advert|sponsor|"
+    r"recommended|popular|trending|most read|延伸阅读|相关|推荐|分享|责任编辑|上一篇|下一篇|编辑|"
+    r"声明|版权|相關|推薦|関連|おすすめ|あわせて|관련|mehr (?:zu|aus)|lesen sie|lies auch|à lire|"
+    r"lire aussi|voir aussi|más |leggi|leia|veja|lees |les (?:også|mer)|läs |læs |czytaj|"
+    r"zobacz|читайте|اقرأ|anzeige|publicité|publicidad|annonse|広告)",
+    re.MULTILINE,
+)
+# What is looked for in lines: a part of a year or a time, the word for comments, phrases. A line in
+# which one is found is read no further.
+_SOUGHT = tuple(
+    re2.compile(f"(?:{words})[^\n]*".encode())
+    for words in (
+        "19|20|:",
+        "comment",
+        "cookie|privacy|all rights reserved|terms of|terms and|copyright|©|newsletter|subscribe|"
+        "版权|隐私|icp|datenschutz|rechte vorbehalten|impressum|abonnieren|droits réservés|"
+        "derechos reservados|転載|著作権|무단|저작권|الحقوق",
+        "comment|reply|replies|log in|login|sign in|评论|回复|登录|注册|kommentar|commentaire|"
+        "comentario|anmelden|einloggen|コメント|ログイン|댓글|로그인",
+        "getty|reuters|ap photo|photo:|photo by|image:|image credit|credit:|shutterstock|courtesy|"
+        "pictured|图片|摄影|来源|foto:|bild:|quelle:|写真|撮影|사진|/dpa",
+    )
+)
+
+_AVERAGED = [2, 9, 14]  # columns
+
+_STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (1 << i for i in range(9))
+
 
 class Sections:
     """What the heading above each line says about it.
@@ -141,43 +177,6 @@ class Repetitions:
     def columns(self, start: int, end: int) -> Floats:
         """Return the numbers of some lines: one row a line."""
         return self._marks[start:end].astype(np.float32)
-
-
-MAIN_COLUMNS = 4
-"""How many numbers of a line, the first ones, are looked at of neighbouring lines, too."""
-
-SLICE = 2000
-"""Lines whose numbers are in memory at once."""
-
-_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)|\b\d{1,2}:\d\d\b")
-_POINTER = re.compile(
-    r"^(?:read|see|more|related|also|watch|click|subscribe|sign up|follow|share|advert|sponsor|"
-    r"recommended|popular|trending|most read|延伸阅读|相关|推荐|分享|责任编辑|上一篇|下一篇|编辑|"
-    r"声明|版权|相關|推薦|関連|おすすめ|あわせて|관련|mehr (?:zu|aus)|lesen sie|lies auch|à lire|"
-    r"lire aussi|voir aussi|más |leggi|leia|veja|lees |les (?:også|mer)|läs |læs |czytaj|"
-    r"zobacz|читайте|اقرأ|anzeige|publicité|publicidad|annonse|広告)",
-    re.MULTILINE,
-)
-# What is looked for in lines: a part of a year or a time, the word for comments, phrases. A line in
-# which one is found is read no further.
-_SOUGHT = tuple(
-    re2.compile(f"(?:{words})[^\n]*".encode())
-    for words in (
-        "19|20|:",
-        "comment",
-        "cookie|privacy|all rights reserved|terms of|terms and|copyright|©|newsletter|subscribe|"
-        "版权|隐私|icp|datenschutz|rechte vorbehalten|impressum|abonnieren|droits réservés|"
-        "derechos reservados|転載|著作権|무단|저작권|الحقوق",
-        "comment|reply|replies|log in|login|sign in|评论|回复|登录|注册|kommentar|commentaire|"
-        "comentario|anmelden|einloggen|コメント|ログイン|댓글|로그인",
-        "getty|reuters|ap photo|photo:|photo by|image:|image credit|credit:|shutterstock|courtesy|"
-        "pictured|图片|摄影|来源|foto:|bild:|quelle:|写真|撮影|사진|/dpa",
-    )
-)
-
-_AVERAGED = [2, 9, 14]  # columns
-
-_STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (1 << i for i in range(9))
 
 
 class LineTexts:

@@ -39,6 +39,64 @@ _PARTS = re.compile(r"\s{1,99}[-|_–—·•»:/]{1,99}\s+|[|_–—·•»]|\s
 _LOOKED_UP = 8  # elements around a text
 _LONGEST_NAMES = 1_000  # characters of a class
 
+_TAGS = {
+    "nav": "navigation",
+    "aside": "side",
+    "footer": "foot",
+    "header": "head",
+    "main": "content",
+    "article": "content",
+    "dialog": "navigation",
+    "address": "foot",
+    "noframes": "navigation",
+    "noframe": "navigation",
+}
+_ROLES = {
+    "navigation": "navigation",
+    "search": "navigation",
+    "menu": "navigation",
+    "menubar": "navigation",
+    "dialog": "navigation",
+    "banner": "head",
+    "contentinfo": "foot",
+    "complementary": "side",
+    "main": "content",
+    "article": "content",
+}
+_CONTAINERS = frozenset(
+    """
+    div section article main aside header footer nav form fieldset center blockquote td th body html
+    table dialog noscript
+    """.split()
+)
+_rank = (*AREAS, "").index  # of an area; that of none is the last
+_INSIDE_CONTENT_ONLY = frozenset({"content", "head"})
+_BOXES_OF_ARTICLES = frozenset({"advertisement", "related"})
+_BOXES_WITH_TEXT = frozenset({"advertisement", "comments", "foot", "head"})
+_LONG_TEXT = 300  # characters outside of links that no menu, byline or list of tags has,
+_MOSTLY_TEXT = 0.7  # where they are most of what it holds
+_MOST = 0.5
+_MIDDLE = 0.6  # of the text
+
+WINDOW_HEIGHT = 768.0
+"""Pixels of a page that a reader sees at once."""
+
+CHARACTER_AREA = 200.0
+"""Square pixels that a character takes, with its share of the space between lines."""
+
+COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "links": frozenset("a area".split()),
+        "anchors": frozenset("a".split()),
+        "images": frozenset("img image".split()),
+        "flash": frozenset("object embed applet".split()),
+        "inputs": frozenset("input select textarea button".split()),
+        "forms": frozenset("form".split()),
+        "headings": frozenset("h1 h2 h3 h4 h5 h6".split()),
+    }
+)
+"""Sorts of elements that are counted, with their tags."""
+
 
 class Headlines:
     """The headings of a page, with its ``<title>``, and how likely each is *the* headline."""
@@ -108,46 +166,6 @@ def _names_heading(names: str) -> bool:
 
 def _bare(text: str) -> str:
     return "".join(unify(text).split())
-
-
-_TAGS = {
-    "nav": "navigation",
-    "aside": "side",
-    "footer": "foot",
-    "header": "head",
-    "main": "content",
-    "article": "content",
-    "dialog": "navigation",
-    "address": "foot",
-    "noframes": "navigation",
-    "noframe": "navigation",
-}
-_ROLES = {
-    "navigation": "navigation",
-    "search": "navigation",
-    "menu": "navigation",
-    "menubar": "navigation",
-    "dialog": "navigation",
-    "banner": "head",
-    "contentinfo": "foot",
-    "complementary": "side",
-    "main": "content",
-    "article": "content",
-}
-_CONTAINERS = frozenset(
-    """
-    div section article main aside header footer nav form fieldset center blockquote td th body html
-    table dialog noscript
-    """.split()
-)
-_rank = (*AREAS, "").index  # of an area; that of none is the last
-_INSIDE_CONTENT_ONLY = frozenset({"content", "head"})
-_BOXES_OF_ARTICLES = frozenset({"advertisement", "related"})
-_BOXES_WITH_TEXT = frozenset({"advertisement", "comments", "foot", "head"})
-_LONG_TEXT = 300  # characters outside of links that no menu, byline or list of tags has,
-_MOSTLY_TEXT = 0.7  # where they are most of what it holds
-_MOST = 0.5
-_MIDDLE = 0.6  # of the text
 
 
 class PageAreas:
@@ -273,26 +291,6 @@ class PageAreas:
                 break
             node += 1
         return node
-
-
-WINDOW_HEIGHT = 768.0
-"""Pixels of a page that a reader sees at once."""
-
-CHARACTER_AREA = 200.0
-"""Square pixels that a character takes, with its share of the space between lines."""
-
-COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "links": frozenset("a area".split()),
-        "anchors": frozenset("a".split()),
-        "images": frozenset("img image".split()),
-        "flash": frozenset("object embed applet".split()),
-        "inputs": frozenset("input select textarea button".split()),
-        "forms": frozenset("form".split()),
-        "headings": frozenset("h1 h2 h3 h4 h5 h6".split()),
-    }
-)
-"""Sorts of elements that are counted, with their tags."""
 
 
 def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:

@@ -85,6 +85,43 @@ _WHOLE = BLOCK_TAGS - _DIVIDED
 _AT_THE_SIDE = frozenset({"side", "navigation"})
 _NAMED = {"head": _HEADER, "foot": _FOOTER}
 
+CUTTING = ("spcola", "bwap", "quark")
+"""The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""
+
+MEASURES = (
+    "noise text removed",
+    "noise links removed",
+    "topic text kept",
+    "related links kept",
+    "topic text lost",
+    "related links lost",
+)
+PUBLISHED = {
+    "NOM": (0.0, 0.0, 1.0, 1.0, 0.0, 0.0),
+    "YPM": (0.802, 0.783, 0.923, 0.917, 0.077, 0.083),
+    "GDOM": (0.883, 0.777, 0.937, 0.941, 0.063, 0.059),
+    "SPCOLA": (0.915, 0.931, 0.963, 0.971, 0.037, 0.029),
+}
+"""Table 1, on 1,000 pages of CWT200G, which were judged by people and are not published."""
+
+_BY_MODEL = tuple(f"{name}:kinds=learnt" for name in CUTTING)
+
+_NOTE = (
+    "Published: 1,000 other pages. Here: means over the pages that have such text, or such links."
+    " gdom-cells counts links in table cells only, as its authors print it; gdom-links gives back"
+    " the links it removed, as their program does; bwap, quark and the model of kinds"
+    " (kinds=learnt) are not in the paper."
+)
+_LINKS = {"all links": {}, "links of related blocks": {"links": "related"}}
+_ALGORITHMS = tuple(
+    Algorithm(f"{name}, {links}", name, arguments)
+    for name in ("breadth", "shark-improved", "urlrule")
+    for links, arguments in _LINKS.items()
+)
+_BUDGET = 0.4
+Keep = Callable[[LabelledPage], tuple[Ranges, Ranges]]
+"""Returns the ranges of nodes whose text, and whose links, a method keeps."""
+
 
 class Gdom:
     """Filters the tree of a page; what remains is its content.
@@ -293,9 +330,6 @@ def nom(tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
     return [page], [page]
 
 
-CUTTING = ("spcola", "bwap", "quark")
-"""The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""
-
 FILTERS: dict[str, Callable[[PageTree, Measures], tuple[list[range], list[range]]]] = {
     "nom": nom,
     "ypm": Ypm(),
@@ -309,39 +343,8 @@ FILTERS: dict[str, Callable[[PageTree, Measures], tuple[list[range], list[range]
 back the links it removed, as their program does.
 """
 
-MEASURES = (
-    "noise text removed",
-    "noise links removed",
-    "topic text kept",
-    "related links kept",
-    "topic text lost",
-    "related links lost",
-)
-PUBLISHED = {
-    "NOM": (0.0, 0.0, 1.0, 1.0, 0.0, 0.0),
-    "YPM": (0.802, 0.783, 0.923, 0.917, 0.077, 0.083),
-    "GDOM": (0.883, 0.777, 0.937, 0.941, 0.063, 0.059),
-    "SPCOLA": (0.915, 0.931, 0.963, 0.971, 0.037, 0.029),
-}
-"""Table 1, on 1,000 pages of CWT200G, which were judged by people and are not published."""
 
-_BY_MODEL = tuple(f"{name}:kinds=learnt" for name in CUTTING)
 _ROWS = (*FILTERS, *CUTTING, *_BY_MODEL)
-_NOTE = (
-    "Published: 1,000 other pages. Here: means over the pages that have such text, or such links."
-    " gdom-cells counts links in table cells only, as its authors print it; gdom-links gives back"
-    " the links it removed, as their program does; bwap, quark and the model of kinds"
-    " (kinds=learnt) are not in the paper."
-)
-_LINKS = {"all links": {}, "links of related blocks": {"links": "related"}}
-_ALGORITHMS = tuple(
-    Algorithm(f"{name}, {links}", name, arguments)
-    for name in ("breadth", "shark-improved", "urlrule")
-    for links, arguments in _LINKS.items()
-)
-_BUDGET = 0.4
-Keep = Callable[[LabelledPage], tuple[Ranges, Ranges]]
-"""Returns the ranges of nodes whose text, and whose links, a method keeps."""
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:

@@ -97,129 +97,6 @@ _COMMON_TRADITIONAL = (
 )
 _PUNCTUATION = "　、。，；：？！“”‘’（）《》「」【】—…·"
 
-
-def guess_encoding(body: bytes) -> str:
-    """Return the Python name of the encoding that reads best for what is not valid UTF-8.
-
-    It is windows-1252 where nothing tells.
-    """
-    outside = len(body.translate(None, _ASCII))
-    told, confidence = _told_by_chardet(body)
-    if outside <= _FEW_BYTES and confidence < _UNSURE:
-        alone = _ALONE.search(body) is not None
-        least = _WITHOUT_DOUBT_CHINESE if alone else CERTAINLY_CHINESE
-        chinese = chinese_encoding(body, least) if outside >= _LEAST_OTHERS or not alone else None
-        if chinese is not None:
-            return chinese
-    if (outside < _LEAST_OTHERS and confidence < _UNSURE / 2) or outside < _least_bytes(told):
-        return WESTERN
-    # Quotation marks and dashes are alike in all code pages of Windows.
-    same = sample_characters(body, told) == sample_characters(body, WESTERN)
-    return WESTERN if same else told
-
-
-def shifted_encoding(body: bytes) -> str | None:
-    """Return the encoding of a body in ASCII that shifts to other characters: HZ or ISO-2022.
-
-    >>> shifted_encoding("物理".encode("iso2022_jp")), shifted_encoding(b"lever")
-    ('iso2022_jp', None)
-    """
-    if not _SHIFTS.search(body):
-        return None
-    told, _ = _told_by_chardet(body)
-    return told if told.startswith(("hz", "iso2022")) else None
-
-
-def wide_encoding(body: bytes) -> str | None:
-    """Return the UTF-16 encoding of a body without byte order mark, None if it is in another.
-
-    Text of any language has spaces, line breaks and markup, and NULs in half of their bytes.
-
-    >>> wide_encoding("<p>物理".encode("utf-16-be")), wide_encoding(b"<p>")
-    ('utf-16-be', None)
-    """
-    sample = body[:_WIDE_SAMPLE]
-    if b"\0" not in sample:
-        return None
-    for markup, encoding in _WIDE_MARKUP:
-        if markup.match(sample):
-            return encoding
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    few, many = sorted((even, odd))
-    if few * 20 > many or many * _WIDE_SHARE < len(sample) or _NARROW_MARKUP.search(sample):
-        return None
-    encoding = "utf-16-be" if even == many else "utf-16-le"
-    text = sample[: len(sample) // 2 * 2].decode(encoding, "replace")
-    return encoding if text.count("\ufffd") <= 1 else None
-
-
-def chinese_encoding(body: bytes, least: float = _READS_AS_CHINESE) -> str | None:
-    """Return the Chinese encoding that reads best; None if too few characters are common ones."""
-    scores = {encoding: _chinese_share(body, encoding) for encoding in (GB, BIG5)}
-    best = max(scores, key=lambda encoding: scores[encoding])
-    return best if scores[best] >= least else None
-
-
-def is_short_chinese(body: bytes) -> bool:
-    """Whether a few bytes that happen to be valid UTF-8 are common characters in GB18030 (医学)."""
-    if _UTF8_CJK.search(body) or len(body.translate(None, _ASCII)) > _FEW_BYTES:
-        return False
-    # Accented letters stand alone, Chinese characters in runs.
-    in_runs = all(len(run) >= 4 for run in _NOT_ASCII_RUN.findall(body))
-    return in_runs and _chinese_share(body, GB) > 0.9
-
-
-def sample_characters(body: bytes, encoding: str) -> str:
-    """Return characters outside ASCII, from the beginning of a body."""
-    text = to_unicode(body[:_GUESS_SAMPLE], encoding)
-    return "".join(_NOT_ASCII.findall(text)[:_SAMPLE_CHARACTERS])
-
-
-def _told_by_chardet(body: bytes) -> tuple[str, float]:
-    found = chardet.detect(_telling_bytes(body), compat_names=False, include_encodings=_CANDIDATES)
-    name = found["encoding"] or WESTERN
-    return _PLAIN_NAMES.get(name, resolve_encoding(name) or WESTERN), found["confidence"]
-
-
-def _telling_bytes(body: bytes) -> bytes:
-    """Return the lines outside ASCII without their tags, which are the same in any language."""
-    if body.isascii():
-        return body
-    text = _TAG.sub(b" ", body)
-    lines = b"\n".join(line for line in text.splitlines() if not line.isascii())
-    return (lines or body)[:_LONGEST_SAMPLE]
-
-
-def _least_bytes(encoding: str) -> int:
-    return 0 if encoding in _LATIN else _LEAST_BYTES.get(encoding, _LEAST_OTHERS)
-
-
-def _chinese_share(body: bytes, encoding: str) -> float:
-    """Share of the characters outside ASCII that are common, rare ones counting a little."""
-    characters = sample_characters(body, encoding)
-    if not characters:
-        return 0.0
-    common = _common(encoding)
-    score = sum(1.0 if c in common else _rare_weight(c, encoding) for c in characters)
-    return score / len(characters)
-
-
-def _rare_weight(character: str, encoding: str) -> float:
-    """The weight of a character that is not in the table: code page rows are ordered by use."""
-    if character == "\ufffd":
-        return -1.0
-    row = character.encode(encoding, "replace")
-    if encoding == GB:
-        return 0.4 if 0xB0 <= row[0] <= 0xD7 and row[1] >= 0xA1 else 0.0
-    return 0.4 if 0xA4 <= row[0] <= 0xC6 else 0.0
-
-
-@lru_cache(maxsize=2)
-def _common(encoding: str) -> frozenset[str]:
-    letters = _COMMON_SIMPLIFIED if encoding == GB else _COMMON_TRADITIONAL
-    return frozenset(letters + _PUNCTUATION)
-
-
 # Python names of the encodings that browsers know, and of those that older programs wrote; other
 # codecs (rot13, hex, utf-7) are no charsets.
 _KNOWN = frozenset(
@@ -382,3 +259,125 @@ def _is_utf8(body: bytes) -> bool:
 def _error_share(body: bytes, encoding: str) -> float:
     characters = sample_characters(body, encoding)
     return characters.count("\ufffd") / len(characters) if characters else 0.0
+
+
+def guess_encoding(body: bytes) -> str:
+    """Return the Python name of the encoding that reads best for what is not valid UTF-8.
+
+    It is windows-1252 where nothing tells.
+    """
+    outside = len(body.translate(None, _ASCII))
+    told, confidence = _told_by_chardet(body)
+    if outside <= _FEW_BYTES and confidence < _UNSURE:
+        alone = _ALONE.search(body) is not None
+        least = _WITHOUT_DOUBT_CHINESE if alone else CERTAINLY_CHINESE
+        chinese = chinese_encoding(body, least) if outside >= _LEAST_OTHERS or not alone else None
+        if chinese is not None:
+            return chinese
+    if (outside < _LEAST_OTHERS and confidence < _UNSURE / 2) or outside < _least_bytes(told):
+        return WESTERN
+    # Quotation marks and dashes are alike in all code pages of Windows.
+    same = sample_characters(body, told) == sample_characters(body, WESTERN)
+    return WESTERN if same else told
+
+
+def shifted_encoding(body: bytes) -> str | None:
+    """Return the encoding of a body in ASCII that shifts to other characters: HZ or ISO-2022.
+
+    >>> shifted_encoding("物理".encode("iso2022_jp")), shifted_encoding(b"lever")
+    ('iso2022_jp', None)
+    """
+    if not _SHIFTS.search(body):
+        return None
+    told, _ = _told_by_chardet(body)
+    return told if told.startswith(("hz", "iso2022")) else None
+
+
+def wide_encoding(body: bytes) -> str | None:
+    """Return the UTF-16 encoding of a body without byte order mark, None if it is in another.
+
+    Text of any language has spaces, line breaks and markup, and NULs in half of their bytes.
+
+    >>> wide_encoding("<p>物理".encode("utf-16-be")), wide_encoding(b"<p>")
+    ('utf-16-be', None)
+    """
+    sample = body[:_WIDE_SAMPLE]
+    if b"\0" not in sample:
+        return None
+    for markup, encoding in _WIDE_MARKUP:
+        if markup.match(sample):
+            return encoding
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    few, many = sorted((even, odd))
+    if few * 20 > many or many * _WIDE_SHARE < len(sample) or _NARROW_MARKUP.search(sample):
+        return None
+    encoding = "utf-16-be" if even == many else "utf-16-le"
+    text = sample[: len(sample) // 2 * 2].decode(encoding, "replace")
+    return encoding if text.count("\ufffd") <= 1 else None
+
+
+def chinese_encoding(body: bytes, least: float = _READS_AS_CHINESE) -> str | None:
+    """Return the Chinese encoding that reads best; None if too few characters are common ones."""
+    scores = {encoding: _chinese_share(body, encoding) for encoding in (GB, BIG5)}
+    best = max(scores, key=lambda encoding: scores[encoding])
+    return best if scores[best] >= least else None
+
+
+def is_short_chinese(body: bytes) -> bool:
+    """Whether a few bytes that happen to be valid UTF-8 are common characters in GB18030 (医学)."""
+    if _UTF8_CJK.search(body) or len(body.translate(None, _ASCII)) > _FEW_BYTES:
+        return False
+    # Accented letters stand alone, Chinese characters in runs.
+    in_runs = all(len(run) >= 4 for run in _NOT_ASCII_RUN.findall(body))
+    return in_runs and _chinese_share(body, GB) > 0.9
+
+
+def sample_characters(body: bytes, encoding: str) -> str:
+    """Return characters outside ASCII, from the beginning of a body."""
+    text = to_unicode(body[:_GUESS_SAMPLE], encoding)
+    return "".join(_NOT_ASCII.findall(text)[:_SAMPLE_CHARACTERS])
+
+
+def _told_by_chardet(body: bytes) -> tuple[str, float]:
+    found = chardet.detect(_telling_bytes(body), compat_names=False, include_encodings=_CANDIDATES)
+    name = found["encoding"] or WESTERN
+    return _PLAIN_NAMES.get(name, resolve_encoding(name) or WESTERN), found["confidence"]
+
+
+def _telling_bytes(body: bytes) -> bytes:
+    """Return the lines outside ASCII without their tags, which are the same in any language."""
+    if body.isascii():
+        return body
+    text = _TAG.sub(b" ", body)
+    lines = b"\n".join(line for line in text.splitlines() if not line.isascii())
+    return (lines or body)[:_LONGEST_SAMPLE]
+
+
+def _least_bytes(encoding: str) -> int:
+    return 0 if encoding in _LATIN else _LEAST_BYTES.get(encoding, _LEAST_OTHERS)
+
+
+def _chinese_share(body: bytes, encoding: str) -> float:
+    """Share of the characters outside ASCII that are common, rare ones counting a little."""
+    characters = sample_characters(body, encoding)
+    if not characters:
+        return 0.0
+    common = _common(encoding)
+    score = sum(1.0 if c in common else _rare_weight(c, encoding) for c in characters)
+    return score / len(characters)
+
+
+def _rare_weight(character: str, encoding: str) -> float:
+    """The weight of a character that is not in the table: code page rows are ordered by use."""
+    if character == "\ufffd":
+        return -1.0
+    row = character.encode(encoding, "replace")
+    if encoding == GB:
+        return 0.4 if 0xB0 <= row[0] <= 0xD7 and row[1] >= 0xA1 else 0.0
+    return 0.4 if 0xA4 <= row[0] <= 0xC6 else 0.0
+
+
+@lru_cache(maxsize=2)
+def _common(encoding: str) -> frozenset[str]:
+    letters = _COMMON_SIMPLIFIED if encoding == GB else _COMMON_TRADITIONAL
+    return frozenset(letters + _PUNCTUATION)

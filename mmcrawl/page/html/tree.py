@@ -41,6 +41,27 @@ _LAST_SPACE = 0x3000
 _SLICE_CHARACTERS = 1 << 18  # characters that are looked at at once
 _SMALL = 1 << 17  # of all the texts of a page
 
+_MASK = 0xFF
+_ISO_2022 = re.compile(
+    rb"\x0e[^\x0f\n]*+|\x1b(?:\$[@ABD(*]|\$\)(?!C)|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL
+)
+_HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
+_UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
+_ATTRIBUTE = linear(
+    r"""([^\s/>=]++)\s*+(?:=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]*+)))?+""", re.ASCII
+)
+_NAME = re.compile(r"^<[^\s/>]*+", re.ASCII)
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+_CONTROLS = frozenset({"a", "button"})
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
+_TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
+_ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
+_LONGEST_PATH = 100  # steps
+_KNOWN = 4_096  # start tags whose attributes are remembered: pages of a site share them
+_LONGEST_KNOWN = 300  # bytes
+_SLICE = 10_000  # runs of text
+
 
 class Ink(NamedTuple):
     """The characters of some texts that are no white space."""
@@ -145,28 +166,6 @@ def _points(text: str) -> NDArray[np.uint32]:
 @cache
 def _spaces() -> NDArray[np.bool_]:
     return np.array([chr(code).isspace() for code in range(_LAST_SPACE + 2)], dtype=np.bool_)
-
-
-_MASK = 0xFF
-_ISO_2022 = re.compile(
-    rb"\x0e[^\x0f\n]*+|\x1b(?:\$[@ABD(*]|\$\)(?!C)|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL
-)
-_HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
-_UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
-_ATTRIBUTE = linear(
-    r"""([^\s/>=]++)\s*+(?:=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]*+)))?+""", re.ASCII
-)
-_NAME = re.compile(r"^<[^\s/>]*+", re.ASCII)
-_NO_ATTRIBUTES: Mapping[str, str] = {}
-_CONTROLS = frozenset({"a", "button"})
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
-_TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
-_ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
-_LONGEST_PATH = 100  # steps
-_KNOWN = 4_096  # start tags whose attributes are remembered: pages of a site share them
-_LONGEST_KNOWN = 300  # bytes
-_SLICE = 10_000  # runs of text
 
 
 @dataclass(frozen=True, slots=True)
