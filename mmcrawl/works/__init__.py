@@ -1,6 +1,6 @@
 """Works: one record for each recording, film or animation found, not for each address.
 
-A page names addresses of media (:mod:`.occurrences`) and says who made it, when, and under which
+A page names addresses of media (:mod:`.grouping`) and says who made it, when, and under which
 licence (:mod:`.describing`, :mod:`.licences`); files say more (:mod:`.file_tags`). Occurrences of
 one work are grouped (:mod:`.grouping`) and described (:mod:`.describing`). The :mod:`.catalogue`
 keeps works with an editor's corrections (:mod:`.corrections`) and collections
