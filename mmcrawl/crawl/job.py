@@ -121,6 +121,9 @@ class CrawlJob:
         self._recent = RecentHarvest()
         self._behind = LinksBehind(self.frontier, self._admission)
         self._contents: Mapping[int, str] = {}
+        self._start()
+
+    def _start(self) -> None:
         deque(self.begin(), maxlen=0)
 
     def begin(self) -> Iterator[int]:
@@ -313,7 +316,7 @@ class CrawlJob:
         )
         self.frontier.apply(scores_after(self.scorer, crawled))
         self._listed.crawled(page.url, known.tag_path, relevant=verdict.relevant)
-        self.store.note(self.job.number, self._similarity.note(report.words))
+        self._note_words(report)
         self._recent.add(link, relevant=verdict.relevant)
         self._follow_listed()
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
@@ -432,6 +435,9 @@ class CrawlJob:
         self._recent.revise(links)
         self.frontier.revise(links)
         self.frontier.apply(self.scorer.revised(links))
+
+    def _note_words(self, report: PageReport) -> None:
+        self.store.note(self.job.number, self._similarity.note(report.words))
 
     def _remember(self) -> None:
         memory = {"similarity": self._similarity.state()} | noted(
