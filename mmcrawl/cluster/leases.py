@@ -22,7 +22,7 @@ from typing import Any
 
 from mmcrawl.cluster.changes import Rows
 from mmcrawl.cluster.store import Row, SharedStore, name_of
-from mmcrawl.crawl.reports import HARVEST_PAGES, Totals
+from mmcrawl.crawl.protocol import HARVEST_PAGES, Totals
 
 
 @dataclass(frozen=True, slots=True)
