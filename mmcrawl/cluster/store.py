@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 Row = dict[str, Any]
 """The fields of a document."""
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 8
 _NUMBERS = ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages")
 CONTENTS = Contents(
     noun="store",
@@ -75,6 +75,7 @@ CONTENTS = Contents(
         ),
         Table("lease", {"owner": str, **dict.fromkeys(_NUMBERS, int), "facts": str, "fault": str}),
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
+        Table("learnt", {"token": str, "bytes": bytes}),  # empty; in files of 0.1.0
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
         Table("budget", {"version": int, "granted": str}),

@@ -165,6 +165,7 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     scheduler._tell(link.id, lambda job: job.crawled(link.id, page))
     assert counted == ["mmcrawl/internal_errors"]
     assert not worker.job.is_running(link.id)
+    gang.run()
     [(reason, count)] = worker.job.error_reasons().items()
     assert reason.startswith("internal error: ItemError: ")
     assert count == 1
