@@ -75,7 +75,7 @@ CONTENTS = Contents(
         ),
         Table("lease", {"owner": str, **dict.fromkeys(_NUMBERS, int), "facts": str, "fault": str}),
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
-        Table("learnt", {"token": str, "bytes": bytes}),  # not used any more; files of 0.1.0 have it
+        Table("learnt", {"token": str, "bytes": bytes}),  # not used; 0.1.0 has it
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
         Table("budget", {"version": int, "granted": str}),
