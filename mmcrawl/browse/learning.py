@@ -84,7 +84,7 @@ class TopicDesk:
         Marks(self._catalogue).put(name, url, is_good=is_good)
 
     def keep_words(self, name: str, text: str) -> None:
-        """Write a topic of words, see :func:`mmcrawl.topic.page_model.keep_words`."""
+        """Write a topic of words, see :func:`mmcrawl.topic.loading.keep_words`."""
         with self._lock:  # no suggestion is taken into the same file meanwhile
             keep_words(name, text)
 

@@ -171,7 +171,7 @@ def quieten(settings: BaseSettings) -> None:
     """Hide Scrapy's messages about itself, unless the log level is DEBUG."""
     if settings["LOG_LEVEL"] != "DEBUG":
         for name in _NOISY:
-            logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)
+            logging.getLogger(name).addFilter(_is_warning)
         logging.getLogger(_ROBOTS).addFilter(_without_traceback)
 
 
@@ -276,6 +276,11 @@ def _after_the_demo(args: FocusedParams) -> list[str]:
         f"That was the demo; a site of your own: {called} crawl focused {looking}"
         " -a seeds=http://YOUR-SITE/",
     ]
+
+
+# A function of the module: a logger has it once, however often a process calls `quieten`.
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
