@@ -157,7 +157,7 @@ class PageBlocks:
     # ------------------------------------------------------------ what stands in it
 
     def counts(self, name: str) -> list[int]:
-        """Return how many elements of a sort (`mmcrawl.blocks.layout.features.COUNTED`) each holds."""
+        """Return how many elements of a sort each holds (`blocks.layout.features.COUNTED`)."""
         known = self._counts.get(name)
         if known is None:
             places = np.searchsorted(self._page.all(name), np.stack((self._starts, self._stops)))

@@ -262,7 +262,7 @@ class Crawl(Protocol):
         """Discard what was not committed."""
 
     def stop(self, reason: str, *, finished: bool) -> None:
-        """Commit, and note why the crawl stopped and whether the job is done."""
+        """Commit, and note why the crawl stopped and if the job is done; StoreError if it fails."""
 
     def close(self) -> None:
         """Release the store."""
