@@ -141,8 +141,9 @@ def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
     crawl = CrawlSetup.told(arguments, {})
     reporter, links = crawl.reporter(), LinkTable(store, PARTITIONS)
     told = LastScores(crawl.scorer(links, reporter.similarity))
-    for _ in chain(retold(links, told, reporter.test), [None]):
-        if _ is None or len(told) > _SCORES_AT_ONCE:
+    steps = (False for _ in retold(links, told, reporter.test))
+    for is_last in chain(steps, [True]):
+        if is_last or len(told) > _SCORES_AT_ONCE:
             scores = told.take()
             base = repeat(PARTITIONS << JOB_SHIFT)
             rows = zip(scores.score, scores.structure, scores.ids, base, strict=False)
