@@ -61,7 +61,8 @@ def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(desk, site):
         until(lambda: site.times("/a.mp4"))
         run = ended_by(process, signal.SIGINT)
     assert run.code == 0, run.err
-    assert desk.records()["/a.mp4"].state is State.WAITING
+    # Taken, if the stop came between the request and its answer: the next process takes it over.
+    assert desk.records()["/a.mp4"].state in {State.WAITING, State.TAKEN}
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'})
     run = desk.collect()
     assert run.code == 0, run.err
