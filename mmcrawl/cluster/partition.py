@@ -65,7 +65,7 @@ class PartitionJob(CrawlJob):
     The worker counts words for all its partitions, and rules are notes of the whole crawl.
 
     Args:
-        link_model: what the partitions of a process learn into; None for a first one.
+        link_model: what the partitions of a process learn into, if the algorithm has any.
         learnt_links: how many ended links of this partition the model learnt from already.
         crawl: see `CrawlJob`.
 

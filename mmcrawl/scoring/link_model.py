@@ -83,7 +83,7 @@ class LinkModel:
         in_memory: links of a crawl whose features are in memory, the first ones.
 
     Attributes:
-        is_learning: whether outcomes are learnt; false during a history that others learnt from.
+        is_learning: whether outcomes are learnt; false during a history it has learnt from.
     """
 
     def __init__(self, *, fit: float, variance: float, in_memory: int) -> None:
