@@ -136,9 +136,12 @@ class SharedJob:
         return [one for job in self.partitions.jobs.values() for one in job.patterns()]
 
     def error_reasons(self) -> Counter[str]:
-        reasons = Counter[str]()
+        jobs, reasons = self.partitions.jobs, Counter[str]()
+        for job in jobs.values():  # leases of partitions with work left do not say them
+            reasons.update(job.error_reasons())
         for lease in self._leases():
-            reasons.update(lease.plain_facts.get("errors", {}))
+            if lease.partition not in jobs:
+                reasons.update(lease.plain_facts.get("errors", {}))
         return reasons
 
     # -- what a fetcher calls -------------------------------------------------------------------

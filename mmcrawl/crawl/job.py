@@ -447,6 +447,8 @@ class CrawlJob:
 
     def _retell(self, learnt_links: int | None = None) -> Iterator[int]:
         """Restore the state of algorithm and limits, see `recall`."""
+        if self.frontier.pages <= _PAGES_LOOKED_THROUGH:
+            self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         known = self._admission, self.moved_seeds, self._aliases
         yield from recall(
             self.frontier, self.scorer, *known, listed=self._listed, learnt_links=learnt_links
@@ -456,8 +458,6 @@ class CrawlJob:
     def _recall(self) -> Iterator[int]:
         """Restore the state of the job, except rules and followed links, which are as given now."""
         recall_words(self.store, self.job, self._similarity)
-        if self.frontier.pages <= _PAGES_LOOKED_THROUGH:
-            self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         yield from self._retell()
         given = self._setup.rules, self._setup.links
         if rules_changed(self.store, self.job, *given, self._seeds, begun=self.pages > 0):

@@ -198,7 +198,8 @@ class Findings:
     def recent_pages(self, most: int) -> list[tuple[int, bool]]:
         """Return the last pages of the job, the last one last: link, and whether it is relevant."""
         rows = self._store.db.execute(
-            "SELECT id & ?, relevant FROM page WHERE id >> ? = ?"
+            "SELECT id & ?, relevant FROM page JOIN link USING (id)"
+            " WHERE id >> ? = ? AND error = ''"  # else other partitions' pages, which they count
             " ORDER BY visited_at DESC, id DESC LIMIT ?",
             ((1 << JOB_SHIFT) - 1, JOB_SHIFT, self._job, most),
         )

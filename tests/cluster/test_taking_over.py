@@ -42,7 +42,7 @@ def evidence(worker: Worker) -> list[float]:
 
 @each("algo, most", [("shark", 1e-9), ("hits", 1e-9), ("learned", 0.1)])
 def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> None:
-    """Logs have older ones; what other partitions learnt_links meanwhile counts for all at once."""
+    """Logs have older ones; what other partitions learnt meanwhile counts for all at once."""
     gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0), algo=algo)
     first = gang.join()
     for _ in range(12):
@@ -106,6 +106,36 @@ def test_a_history_is_learnt_by_who_takes_it_over_and_once(algo: str) -> None:
     assert evidence(second) == learnt
 
 
+def test_the_harvest_rate_is_of_the_pages_that_former_owners_fetched_too() -> None:
+    gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0))
+    first = gang.join()
+    while gang.web.fetched.total() < 60:
+        gang.pass_time()
+    gang.pages_a_step = 0
+    for _ in range(8):  # what is under way comes, and is written down
+        gang.pass_time()
+    before = first.job.totals().harvest_rate
+    assert 0 < before < 1
+    first.act("leave")
+    second = gang.join()
+    for _ in range(40):
+        gang.pass_time()
+    assert len(second.job.partitions.jobs) > 1
+    assert second.job.totals().harvest_rate == pytest.approx(before)
+
+
+def test_reasons_of_errors_are_known_while_links_wait() -> None:
+    gang = Gang(MadeWeb(3, 40), Rules(partitions=1, lease=4.0, rest=0.0))
+    worker = gang.join()
+    gang.pages_a_step = 0
+    while not worker.job.ready:
+        gang.pass_time()
+    link = next(iter(worker.job.next, None))
+    worker.job.failed(link.id, "HTTP 500")
+    worker.job.stop("shutdown", finished=False)
+    assert worker.job.error_reasons() == {"HTTP 500": 1}
+
+
 def test_folders_of_workers_that_were_killed_are_removed_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,7 +195,6 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     scheduler._tell(link.id, lambda job: job.crawled(link.id, page))
     assert counted == ["mmcrawl/internal_errors"]
     assert not worker.job.is_running(link.id)
-    gang.run()
     [(reason, count)] = worker.job.error_reasons().items()
     assert reason.startswith("internal error: ItemError: ")
     assert count == 1
