@@ -157,6 +157,7 @@ class OwnPartitions:
         for told in job.begin():
             self._learnt[partition] = max(told, learnt)
             yield
+        job.reported = job.written = job.frontier.settled
         job.epoch = epoch
         if epoch > 1:  # another worker may just have asked its hosts
             job.rests_until = self._clock() + self._rules.rest
@@ -167,7 +168,7 @@ class OwnPartitions:
     def forget(self, partition: int) -> None:
         """Release a partition, with everything unreported."""
         if (job := self.jobs.pop(partition, None)) is not None:
-            self._learnt[partition] = job.frontier.settled
+            self._learnt[partition] = job.written
         self._best.pop(partition, None)
         for some in (self._changed, self._dirty, self.giving):
             some.discard(partition)
@@ -268,12 +269,13 @@ class OwnPartitions:
 
     # -- reports --------------------------------------------------------------------------------
 
-    def report(self, copy: Container[int], *, left_alone: bool) -> Report:
+    def report(self, copy: Container[int], *, left_alone: bool, is_last: bool) -> Report:
         """Return what has happened since this was called last.
 
         Args:
             copy: partitions of which a snapshot is due.
             left_alone: whether all that waits is of hosts that need not be asked soon.
+            is_last: whether the worker leaves.
         """
         report = Report(since=min(self._since, self._clock()), under_way=self.under_way)
         for partition in sorted(self._dirty & self.jobs.keys()):
@@ -293,12 +295,13 @@ class OwnPartitions:
         rows = self._changes.take()
         for partition, job in self.jobs.items():
             standing = job.standing(left_alone=left_alone)
-            is_new = partition in self._dirty or standing != job.told
+            is_new = is_last or partition in self._dirty or standing != job.told
             job.told = standing
+            job.written, job.reported = job.reported, job.frontier.settled
             report.partitions[partition] = told = PartitionReport(
                 job.epoch,
                 rows=rows[partition].encode() if partition in rows else b"",
-                state=job.state(self.contents) if is_new else {},
+                state=job.state(self.contents, is_last=is_last) if is_new else {},
                 taken_in=job.taken_in,
                 given=partition in self.giving and not job.under_way,
             )

@@ -6,7 +6,7 @@ Links that it finds for another partition travel in a message, with the page the
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import inf
 from typing import Any
 
@@ -20,7 +20,7 @@ from mmcrawl.scoring.base import CrawledPage
 from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.store.plain_values import PlainForm
 
-_MOST_REASONS = 50  # for which links ended in error
+_MOST_SHOWN = 50  # reasons of errors, and patterns
 _SHIFT = 32
 
 
@@ -78,6 +78,8 @@ class PartitionJob(CrawlJob):
         wanted_at: when its best link was last among the best ones, by the monotonic clock.
         near: pages with media a little below the threshold, until they are published.
         taken_in: messages that were processed, until that is written.
+        reported: how many links had ended at the last report.
+        written: how many at the one before, which the shared store has.
         told: how many links are busy and left alone, as the lease says.
     """
 
@@ -91,7 +93,7 @@ class PartitionJob(CrawlJob):
         self.under_way: set[int] = set()
         self.near: list[NearMiss] = []
         self.taken_in: list[str] = []
-        self.told = (0, 0)
+        self.told, self.reported, self.written = (0, 0), 0, 0
         if link_model is not None:
             self.scorer.load_model(link_model)
 
@@ -175,18 +177,21 @@ class PartitionJob(CrawlJob):
         busy = self.ready + len(self.under_way)
         return (0, busy) if left_alone else (busy, 0)
 
-    def state(self, contents: Mapping[int, str]) -> dict[str, Any]:
+    def state(self, contents: Mapping[int, str], *, is_last: bool) -> dict[str, Any]:
         """Return what its lease says, as of the last `told`.
 
         Args:
             contents: what pages without links and media consist of, by their links in the worker.
+            is_last: whether the worker leaves.
         """
         busy, alone = self.told
         facts: dict[str, Any] = {"totals": self.totals().as_plain()}
         if self.moved_seeds.hosts:
             facts["moved"] = self.moved_seeds.hosts
+        if is_last or not busy:
+            facts["errors"] = dict(self.error_reasons().most_common(_MOST_SHOWN))
+            facts["patterns"] = [astuple(one) for one in self.patterns()[:_MOST_SHOWN]]
         if not busy:
-            facts["errors"] = dict(self.error_reasons().most_common(_MOST_REASONS))
             own = {
                 own_number(link): text
                 for link, text in contents.items()

@@ -49,7 +49,8 @@ class SharedJob:
     """A crawl that several processes work on; this one has the partitions that are its own.
 
     What it tells of all workers is as of a second or two ago; of the found, nothing when the shared
-    store has failed. A report about a partition that is another worker's by now is dropped.
+    store has failed. Reasons of errors and patterns are of partitions that rest, and of those of
+    workers that have left. A report about a partition that is another worker's by now is dropped.
 
     Args:
         shared: where the crawl is shared.
@@ -133,15 +134,14 @@ class SharedJob:
         return iter(()) if self._broken else self._shared.media_pages()
 
     def patterns(self) -> list[PatternRecord]:
-        return [one for job in self.partitions.jobs.values() for one in job.patterns()]
+        facts = (lease.plain_facts for lease in self._leases())
+        found = [PatternRecord(*one) for some in facts for one in some.get("patterns", ())]
+        return sorted(found, key=lambda one: (-one.urls, one.pattern))
 
     def error_reasons(self) -> Counter[str]:
-        jobs, reasons = self.partitions.jobs, Counter[str]()
-        for job in jobs.values():  # leases of partitions with work left do not say them
-            reasons.update(job.error_reasons())
+        reasons = Counter[str]()
         for lease in self._leases():
-            if lease.partition not in jobs:
-                reasons.update(lease.plain_facts.get("errors", {}))
+            reasons.update(lease.plain_facts.get("errors", {}))
         return reasons
 
     # -- what a fetcher calls -------------------------------------------------------------------
@@ -260,9 +260,11 @@ class SharedJob:
         if self.exchange.is_free:
             self.exchange.hand(self._report())
 
-    def _report(self) -> Report:
+    def _report(self, *, is_last: bool = False) -> Report:
         left_alone = not self.partitions.under_way and self._is_left_alone()
-        report = self.partitions.report(self.exchange.long_logs, left_alone=left_alone)
+        report = self.partitions.report(
+            self.exchange.long_logs, left_alone=left_alone, is_last=is_last
+        )
         report.faults, report.unread, report.crawled = self._faults, self._unread, self._crawled
         waits = left_alone or not self.partitions.ready
         self._is_idle = report.idle = waits and self.partitions.is_reported
@@ -287,7 +289,7 @@ class SharedJob:
         self._hear()
         alone = not self.exchange.has_company
         remarks = [one for job in self.partitions.jobs.values() for one in job.scorer.remarks()]
-        self.exchange.leave(self._report())
+        self.exchange.leave(self._report(is_last=True))
         for remark in dict.fromkeys(remarks):
             logger.warning("%s: %s", self.algorithm, remark)
         if alone and not self._is_over:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
 
-from mmcrawl.cluster import Logs, Rules
+from mmcrawl.cluster import Logs, Rules, SharedJob
 from mmcrawl.engine import FocusedScheduler
 from tests.tables import each
 
-from .memory import Gang, MadeWeb, Worker
+from .memory import Gang, MadeWeb, Worker, memory_store
 
 
 def scores(worker: Worker) -> dict[str, float]:
@@ -38,6 +38,12 @@ def next_links(worker: Worker, most: int) -> list[tuple[str, float]]:
 def evidence(worker: Worker) -> list[float]:
     """Return how many links a worker has learnt from, and what they were."""
     return worker.job.partitions._link_model.evidence.counts[0].tolist()
+
+
+def told_at_the_end(gang: Gang) -> SharedJob:
+    """Return the crawl as the process that started its workers has it, which did not join."""
+    store = memory_store(gang.tables)
+    return SharedJob(store, gang.crawl, gang.rules, name="parent", clock=lambda: gang.now)
 
 
 @each("algo, most", [("shark", 1e-9), ("hits", 1e-9), ("learned", 0.1)])
@@ -106,6 +112,34 @@ def test_a_history_is_learnt_by_who_takes_it_over_and_once(algo: str) -> None:
     assert evidence(second) == learnt
 
 
+def test_pages_that_were_not_written_do_not_count_as_learnt() -> None:
+    """Another worker has other pages in their place, once the partition comes back."""
+    gang = Gang(MadeWeb(1, 60), Rules(partitions=1, lease=4.0, rest=0.0), algo="learned")
+    first = gang.join()
+    gang.pages_a_step = 1
+    while gang.web.fetched.total() < 10:
+        gang.pass_time()
+    for _ in range(5):
+        first.fetch()
+    written = told_at_the_end(gang).pages
+    first.asleep = True
+    second = gang.join()
+    while gang.web.fetched.total() < 40:
+        gang.pass_time()
+    gang.pages_a_step = 0
+    for _ in range(8):  # what is under way comes, and is written down
+        gang.pass_time()
+    first.asleep = False
+    first.live()
+    first.live()
+    assert not first.job.partitions.jobs
+    learnt = evidence(first)[0]
+    second.act("leave")
+    for _ in range(40):
+        gang.pass_time()
+    assert evidence(first)[0] == learnt + first.job.pages - written
+
+
 def test_the_harvest_rate_is_of_the_pages_that_former_owners_fetched_too() -> None:
     gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0))
     first = gang.join()
@@ -124,16 +158,22 @@ def test_the_harvest_rate_is_of_the_pages_that_former_owners_fetched_too() -> No
     assert second.job.totals().harvest_rate == pytest.approx(before)
 
 
-def test_reasons_of_errors_are_known_while_links_wait() -> None:
-    gang = Gang(MadeWeb(3, 40), Rules(partitions=1, lease=4.0, rest=0.0))
-    worker = gang.join()
-    gang.pages_a_step = 0
-    while not worker.job.ready:
+def test_a_crawl_that_is_stopped_tells_reasons_of_errors_and_patterns_of_all_workers() -> None:
+    gang = Gang(MadeWeb(3, 60), Rules(partitions=16, lease=4.0, rest=0.0), algo="urlrule")
+    workers = [gang.join(), gang.join()]
+    while gang.web.fetched.total() < 100 or not all(one.under_way for one in workers):
         gang.pass_time()
-    link = next(iter(worker.job.next, None))
-    worker.job.failed(link.id, "HTTP 500")
-    worker.job.stop("shutdown", finished=False)
-    assert worker.job.error_reasons() == {"HTTP 500": 1}
+    for one in workers:
+        one.job.failed(one.under_way.pop().id, "HTTP 500")
+    found = [job.scorer.patterns() for one in workers for job in one.job.partitions.jobs.values()]
+    patterns = sorted(chain(*found), key=lambda one: (-one.urls, one.pattern))
+    assert len(patterns) > 1
+    for one in workers:
+        one.act("leave")
+    parent = told_at_the_end(gang)
+    assert parent.error_reasons() == {"HTTP 500": 2}
+    assert parent.patterns() == patterns
+    parent.close()
 
 
 def test_folders_of_workers_that_were_killed_are_removed_and_no_others(
@@ -195,6 +235,7 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     scheduler._tell(link.id, lambda job: job.crawled(link.id, page))
     assert counted == ["mmcrawl/internal_errors"]
     assert not worker.job.is_running(link.id)
-    [(reason, count)] = worker.job.error_reasons().items()
+    worker.act("leave")
+    [(reason, count)] = told_at_the_end(gang).error_reasons().items()
     assert reason.startswith("internal error: ItemError: ")
     assert count == 1
