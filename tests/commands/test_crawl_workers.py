@@ -221,6 +221,7 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
     assert "Stopped (shutdown); run the same command to continue." in stopped.err
     finished = end_of(crawl(tmp_path, *own))
     assert "Finished: every link that may be followed was fetched." in finished.err
+    assert "Learnt URL patterns" in finished.err
     for run in (stopped, finished):
         assert (run.code, "Traceback" in run.err) == (0, False)
     assert rows(tmp_path / "all.jsonl") == rows(tmp_path / "alone.jsonl")
