@@ -165,17 +165,12 @@ class Changes:
             db.execute("DELETE FROM temp.changed WHERE partition = ?", (partition,))
         self._store.commit()
 
-    def all_of(self, db: sqlite3.Connection, partition: int) -> Iterator[bytes]:
-        """Yield all rows of a partition as `Rows` encodes them, scores included.
-
-        Args:
-            db: a connection to the file of the store.
-            partition: number of the partition.
-        """
+    def all_of(self, partition: int) -> Iterator[bytes]:
+        """Yield all rows of a partition as `Rows` encodes them, scores included."""
         rows = Rows()
         for table in _TABLES:
             columns = ", ".join(map(_shown, self._columns[table.name]))
-            found = db.execute(
+            found = self._store.db.execute(
                 f"SELECT {columns} FROM {table.name} WHERE {table.is_in(partition)}"  # noqa: S608
                 f" ORDER BY {'rowid' if table.left_out else ', '.join(table.key)}"
             )

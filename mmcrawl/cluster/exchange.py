@@ -18,11 +18,10 @@ import itertools
 import json
 import logging
 import secrets
-import sqlite3
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import Condition, Event, Lock, Thread
 from typing import Any
@@ -54,7 +53,7 @@ class PartitionReport:
     state: Mapping[str, Any]  # new fields of its lease
     taken_in: Sequence[str]  # messages that are in the rows
     given: bool  # another worker may have it: nothing is in progress
-    copy: tuple[sqlite3.Connection, Iterable[bytes]] | None = None  # a snapshot, if that is due
+    snapshot: Sequence[bytes] = ()  # all rows, if that is due
 
 
 @dataclass(slots=True, kw_only=True)
@@ -257,14 +256,11 @@ class Exchange:
         counted = told.keys() - news.lost
         self.documents.delete("message", [n for p in counted for n in told[p].taken_in])
         for partition, one in report.partitions.items():
-            if one.copy is not None:
-                db, chunks = one.copy
-                with closing(db):
-                    if partition in counted:
-                        copied = self._logs.append_snapshot(own[partition], chunks)
-                        news.lost |= self._change([copied])
-                    if partition in own:
-                        self._logs.shorten(own[partition])
+            if one.snapshot and partition in counted:
+                copied = self._logs.append_snapshot(own[partition], one.snapshot)
+                news.lost |= self._change([copied])
+                if partition in own:
+                    self._logs.shorten(own[partition])
         for name, why in report.unread.items():
             self.documents.quarantine("message", name, why)
         for partition, why in report.faults.items():

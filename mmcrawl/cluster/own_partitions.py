@@ -1,4 +1,4 @@
-"""The partitions that a worker owns, each a whole crawl of its own, all in one scratch file.
+"""The partitions that a worker owns, each a whole crawl of its own, all in one store in memory.
 
 Whose link is the best comes next: the heads of all partitions are compared, those first whose best
 link, on whatever host, was the best when the partition last changed.
@@ -6,18 +6,9 @@ link, on whatever host, was the best when the partition last changed.
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import tempfile
-import time
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from math import inf
-from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import PartitionReport, Report
@@ -39,12 +30,8 @@ from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.base import NoLinks
 
-FOLDER = "mmcrawl-"
-"""What names of temporary folders begin with; the process that made it follows."""
 SIBLINGS = 64
 """Among so many partitions memory is divided: of more only some have very many links."""
-_SCRATCH = "partitions.db"  # no crawl of a user is called so
-_SURELY_LOCKED = 60.0  # seconds after which a worker has the lock of the folder that it made
 _FEW_PAGES = 32  # of the budget, at which more are asked for
 _UNUSED_SECONDS = 20.0  # after which pages of the budget are given back
 
@@ -81,11 +68,7 @@ class OwnPartitions:
         if self._link_model is not None:  # what the partitions learn into
             self._link_model.in_memory //= SIBLINGS
         self._learnt: dict[int, int] = {}  # how many ended links of each it has learnt from
-        _remove_orphans()
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
-        self._file = Path(self._folder.name, _SCRATCH)
-        self._store = open_store(f"sqlite:///{self._file}")
-        self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the shared store
+        self._store = open_store("memory:")  # the truth is on the shared store
         self._changes = Changes(self._store)
         self.jobs: dict[int, PartitionJob] = {}
         self.sites = Sites(crawl.limits, crawl.seeds)
@@ -103,7 +86,6 @@ class OwnPartitions:
     def close(self) -> None:
         """Remove all of it."""
         self._store.close()
-        self._folder.cleanup()
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -307,7 +289,7 @@ class OwnPartitions:
             )
             job.taken_in = []
             if partition in copy and not told.given:
-                told.copy = self._copied(partition)
+                told.snapshot = [*self._changes.all_of(partition)]
         if self._rules.max_pages:
             self._ask_for_budget(report)
         report.is_giving = bool(self.giving)
@@ -330,23 +312,3 @@ class OwnPartitions:
                 report.spare[partition] = job.granted = job.pages
             elif busy and job.ready and left < _FEW_PAGES and is_wanted:
                 report.wants[partition] = job.used
-
-    def _copied(self, partition: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
-        """Return the contents of a partition after the report that is being made.
-
-        The connection is what that is read from, by whoever closes it.
-        """
-        db = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
-        db.execute("BEGIN")
-        db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
-        return db, self._changes.all_of(db, partition)
-
-
-def _remove_orphans() -> None:
-    """Remove the folders of this user's workers that were killed: nobody holds their locks."""
-    for lock in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*/{_SCRATCH}.lock"):
-        with suppress(OSError, Timeout):
-            is_ours = lock.parent.lstat().st_uid == os.geteuid() and not lock.parent.is_symlink()
-            if is_ours and time.time() - lock.stat().st_mtime > _SURELY_LOCKED:
-                with FileLock(lock, timeout=0):
-                    shutil.rmtree(lock.parent)

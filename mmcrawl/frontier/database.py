@@ -193,10 +193,13 @@ class _Connection(sqlite3.Connection):
 
 
 def connect(path: Path | None) -> sqlite3.Connection:
-    """Open a file, or memory, set up if empty; a StoreError if it is damaged or not ours."""
-    name = str(path) if path else ":memory:"
+    """Open a file, or memory, set up if empty; a StoreError if it is damaged or not ours.
+
+    What memory has no room for SQLite keeps in a file without a name, which ends with the process.
+    """
+    name = str(path) if path else "memory"
     try:
-        address = f"file:{quote(str(path.absolute()))}?mode=rwc" if path else name
+        address = f"file:{quote(str(path.absolute()))}?mode=rwc" if path else ""
         db = _opened(address, name)
         try:
             _prepare(db, name)

@@ -111,7 +111,7 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
         assert rows_of(other) == rows_of(store)
     there.put(PART, 2 * [*taken.values()])
     assert rows_of(other) == rows_of(store)
-    there.put(PART, map(Rows.decode, changes.all_of(store.db, PART)))  # a snapshot, with scores
+    there.put(PART, map(Rows.decode, changes.all_of(PART)))  # a snapshot, with scores
     assert rows_of(other, scores=True) == rows_of(store, scores=True)
     with store.writing() as db:
         db.execute(f"DELETE FROM {table.name}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mmcrawl import __version__
 from mmcrawl.cluster import Rules
 from mmcrawl.cluster.views import copy_to
 from mmcrawl.crawl import explain_link as explain
 from mmcrawl.crawl import looked_at
-from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
+from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, SqliteStore, Status, open_store
 from mmcrawl.page import parse_page
 from tests.tables import each
 
@@ -35,21 +36,21 @@ def arguments(gang: Gang) -> dict[str, object]:
     }
 
 
-def copied(gang: Gang, folder: Path, tell: list[str] | None = None) -> str:
-    """Return the URI of a store in which the crawl of a gang is one job."""
+@contextmanager
+def copied(gang: Gang, tell: list[str] | None = None) -> Iterator[tuple[SqliteStore, Job]]:
+    """Give a store in which the crawl of a gang is one job."""
     shared = memory_store(gang.tables)
     shared.job = Job(0, JOB, arguments(gang), None, "")
-    told: list[str] = []
-    copy_to(folder / "crawl.db", shared, told.append)
-    assert tell is not None or told == []
-    if tell is not None:
-        tell += told
-    return f"sqlite:///{folder}/crawl.db"
+    told: list[str] = [] if tell is None else tell
+    with open_store("memory:") as store:
+        job = copy_to(store, shared, told.append)
+        assert tell is not None or told == []
+        yield store, job
 
 
-def records(store: str) -> list[LinkRecord]:
-    with open_store(store, read_only=True) as opened:
-        return list(looked_at(opened, opened.jobs()[0]).records())
+def records(gang: Gang, tell: list[str] | None = None) -> list[LinkRecord]:
+    with copied(gang, tell) as (store, job):
+        return list(looked_at(store, job).records())
 
 
 def outlinks(web: MadeWeb, url: str) -> set[str]:
@@ -79,19 +80,17 @@ def check(web: MadeWeb, found: list[LinkRecord]) -> None:
 
 
 @each("algo", ["learned", "hits"])
-def test_a_crawl_that_is_over_is_as_one_of_a_single_process(tmp_path: Path, algo: str) -> None:
+def test_a_crawl_that_is_over_is_as_one_of_a_single_process(algo: str) -> None:
     gang = Gang(MadeWeb(6, 12), RULES, algo=algo)
     for _ in range(3):
         gang.join()
     assert gang.run() == "finished"
-    store = copied(gang, tmp_path)
-    found = records(store)
+    found = records(gang)
     check(gang.web, found)
     assert {link.url for link in found} == gang.web.urls
     assert {link.status for link in found} == {Status.CRAWLED}
     assert sum(link.relevant for link in found) == len(gang.web.media)
-    with open_store(store, read_only=True) as opened:
-        job = opened.jobs()[0]
+    with copied(gang) as (opened, job):
         assert (job.name, job.arguments) == (JOB, arguments(gang))
         links = looked_at(opened, job)
         for link in found[::7]:
@@ -101,7 +100,7 @@ def test_a_crawl_that_is_over_is_as_one_of_a_single_process(tmp_path: Path, algo
 
 
 @each("seed", [0])
-def test_a_crawl_is_looked_at_while_workers_die_and_join(tmp_path: Path, seed: int) -> None:
+def test_a_crawl_is_looked_at_while_workers_die_and_join(seed: int) -> None:
     gang = Gang(MadeWeb(6, 20, seed), RULES, seed=seed)
     for _ in range(3):
         gang.join()
@@ -112,9 +111,7 @@ def test_a_crawl_is_looked_at_while_workers_die_and_join(tmp_path: Path, seed: i
             gang.workers[gang.rng.choice(sorted(gang.workers))].die()
             gang.join()
         if step % 40 == 39:
-            folder = tmp_path / str(step)
-            folder.mkdir()
-            found = records(copied(gang, folder))
+            found = records(gang)
             looks += bool(found)
             twice = [url for url, n in Counter(link.url for link in found).items() if n > 1]
             stand_ins = {link.url for link in found if link.error == ELSEWHERE}
@@ -123,10 +120,10 @@ def test_a_crawl_is_looked_at_while_workers_die_and_join(tmp_path: Path, seed: i
     assert looks == 5
     for _ in range(120):
         gang.pass_time()
-    check(gang.web, records(copied(gang, tmp_path)))
+    check(gang.web, records(gang))
 
 
-def test_a_partition_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: Path) -> None:
+def test_a_partition_that_cannot_be_read_is_told_and_the_others_are_there() -> None:
     gang = Gang(MadeWeb(6, 12), RULES)
     gang.join()
     assert gang.run() == "finished"
@@ -139,7 +136,7 @@ def test_a_partition_that_cannot_be_read_is_told_and_the_others_are_there(tmp_pa
         if key.startswith(f"{JOB}/{torn:04d}/"):
             log[key]["bytes"] = b"torn"
     told: list[str] = []
-    found = records(copied(gang, tmp_path, told))
+    found = records(gang, told)
     begins = [f"partition {partition} of the crawl is left out, as it" for partition in (cut, torn)]
     assert [line[: len(begins[0])] for line in told] == begins
     assert told[0].endswith("record 1 of its log is missing")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
 from itertools import chain, islice
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from filelock import FileLock
 
 from mmcrawl.cluster import Logs, Rules, SharedJob
 from mmcrawl.engine import FocusedScheduler
@@ -174,28 +171,6 @@ def test_a_crawl_that_is_stopped_tells_reasons_of_errors_and_patterns_of_all_wor
     assert parent.error_reasons() == {"HTTP 500": 2}
     assert parent.patterns() == patterns
     parent.close()
-
-
-def test_folders_of_workers_that_were_killed_are_removed_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    crawl = tmp_path / "mmcrawl-4-try" / "crawl.db.lock"  # a user's, which was killed
-    names = "mmcrawl-1-killed", "mmcrawl-2-new", "mmcrawl-3-lives", "mmcrawl-try"
-    for lock in (*(tmp_path / name / "partitions.db.lock" for name in names), crawl):
-        lock.parent.mkdir()
-        lock.touch()
-        if "new" not in lock.parent.name:
-            os.utime(lock, (0, 0))
-    with FileLock(tmp_path / "mmcrawl-3-lives" / "partitions.db.lock") as lives:
-        os.utime(lives.lock_file, (0, 0))
-        Gang(MadeWeb(1, 1), Rules(partitions=1)).join().die()
-    assert {one.name for one in tmp_path.iterdir()} == {
-        "mmcrawl-2-new",
-        "mmcrawl-3-lives",
-        "mmcrawl-4-try",
-        "mmcrawl-try",
-    }
 
 
 def test_pages_are_fetched_while_a_partition_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,12 @@
 """Opens a crawl for reading, wherever its store is.
 
-A shared crawl is read from the snapshots and logs of its partitions, into a temporary file.
+A shared crawl is read from the snapshots and logs of its partitions, into memory.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,13 +14,11 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain, groupby, repeat
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 from mmcrawl import __version__
 from mmcrawl.cluster.changes import put_rows
 from mmcrawl.cluster.leases import Logs, Stored, leases_of
-from mmcrawl.cluster.own_partitions import FOLDER
 from mmcrawl.cluster.places import PARTITIONS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
 from mmcrawl.cluster.views.observing import Observer
@@ -69,12 +65,10 @@ def opened_to_look(
         return
     with Observer(uri) as observer:
         name = chosen_job(observer.jobs(), name, observer.name).name
-    with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as folder:
-        path = Path(folder, "crawl.db")
+    with open_store("memory:") as store:
         with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
-            copy_to(path, shared, tell, scored=scored)
-        with open_store(f"sqlite:///{path}", read_only=True) as store:
-            yield store, store.jobs()[0]
+            job = copy_to(store, shared, tell, scored=scored)
+        yield store, job
 
 
 def chosen_job(jobs: Sequence[Job], name: str, store: str) -> Job:
@@ -91,9 +85,9 @@ def chosen_job(jobs: Sequence[Job], name: str, store: str) -> Job:
 
 
 def copy_to(
-    path: Path, shared: SharedStore, tell: Callable[[str], object], *, scored: bool = True
-) -> None:
-    """Make a file in which a shared crawl is one job, as it stands now; see `opened_to_look`."""
+    store: SqliteStore, shared: SharedStore, tell: Callable[[str], object], *, scored: bool = True
+) -> Job:
+    """Make a shared crawl one job of an empty store, as it stands now; see `opened_to_look`."""
     job = shared.job
     began_by = job.arguments.get("mmcrawl", "of old")
     if began_by != __version__:
@@ -101,18 +95,17 @@ def copy_to(
             f"job {job.name!r} in {shared.uri_shown} was begun by mmcrawl {began_by}, this is"
             f" {__version__}; use that version"
         )
-    with open_store(f"sqlite:///{path}") as store:
-        store.db.execute("PRAGMA synchronous = OFF")  # it is not kept
-        _read_partitions(shared, store, tell)
-        merge(store, PARTITIONS)
-        store.begin(PARTITIONS, job.name, job.arguments)
-        told = json.loads(shared.read_job()["rules"])
-        rules = PinnedRules(PinnedRule(*fields) for fields in told)
-        store.remember(PARTITIONS, noted(rules, job.arguments.get("links", ALL)))
-        if scored:
-            with suppress(MmcrawlError):  # its topic is not there any more: scores are as logged
-                _rescore(store, job.arguments)
-        store.commit()
+    _read_partitions(shared, store, tell)
+    merge(store, PARTITIONS)
+    copied = store.begin(PARTITIONS, job.name, job.arguments)
+    told = json.loads(shared.read_job()["rules"])
+    rules = PinnedRules(PinnedRule(*fields) for fields in told)
+    store.remember(PARTITIONS, noted(rules, job.arguments.get("links", ALL)))
+    if scored:
+        with suppress(MmcrawlError):  # its topic is not there any more: scores are as logged
+            _rescore(store, job.arguments)
+    store.commit()
+    return copied
 
 
 def _read_partitions(
