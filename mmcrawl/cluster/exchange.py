@@ -23,7 +23,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from threading import Condition, Event, Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 from mmcrawl.cluster.budget import Budget
@@ -109,7 +109,7 @@ class Exchange:
         clock: seconds, monotonic.
 
     Attributes:
-        changed: guards these, and tells that there is a report.
+        handed: set when there is a report.
     """
 
     documents: SharedStore
@@ -119,7 +119,7 @@ class Exchange:
     clock: Callable[[], float]
     report: Report | None = None  # that is to be written, or is being written
     news: News | None = None  # that were not taken yet
-    changed: Condition = field(default_factory=Condition)
+    handed: Event = field(default_factory=Event)
     ended: bool = False  # no turn comes after this one
     pause: float = IDLE_SECONDS  # seconds until the next turn, if there is nothing to write
 
@@ -145,14 +145,12 @@ class Exchange:
 
     def hand(self, report: Report) -> None:
         """Hand over a report, after processing the news of the last turn."""
-        with self.changed:
-            self.report = report
-            self.changed.notify()
+        self.report = report
+        self.handed.set()
 
     def take_news(self) -> News | None:
         """Remove and return the news of the last turn, if that is over."""
-        with self.changed:
-            news, self.news = self.news, None
+        news, self.news = self.news, None
         return news
 
     @property
@@ -177,7 +175,7 @@ class Exchange:
         return len(self._members.living) > 1
 
     def is_cut_off(self, now: float) -> bool:
-        """Return whether the store heard nothing for so long that partitions may be others' now."""
+        """Return whether the last heartbeat is so old that partitions may be others' by now."""
         return now - self._heard_at > _TRUSTED * self.rules.lease
 
     # -- heartbeats -------------------------------------------------------------------------------
@@ -224,10 +222,10 @@ class Exchange:
             leases = self.leases
             wants, spare, seen = report.wants, report.spare, leases.seen.values()
             news.granted = self._budget.grant(leases.own, wants, spare, seen)
-        with self.changed:
-            self.news, self.report = news, None
-            if has_looked:
-                self._heard_at = began
+        if has_looked:
+            self._heard_at = began
+        self.news = news  # first: there is always a report or news until these are taken
+        self.report = None
 
     def leave(self, report: Report) -> None:
         """Write a last report, and let others have the partitions."""
@@ -368,7 +366,7 @@ class Exchange:
         return False
 
     def _conclude(self, sound: Sequence[Lease]) -> Over:
-        """End the crawl, and tell all who are there why."""
+        """End the crawl, and write the reason where all workers read it."""
         facts = [one.plain_facts for one in sound]
         silent = [line for one in facts for line in one.get("silent") or ()]
         if self._is_spent:
@@ -394,11 +392,11 @@ def _has(leases: Mapping[int, Lease], partition: int, epoch: int) -> bool:
 
 
 class Sender:
-    """The threads in which a worker corresponds with the shared store: the crawl never waits.
+    """The threads in which a worker exchanges what is new: its crawl never waits for the store.
 
     Args:
         exchange: of the worker.
-        news: called from a thread after each turn, and while there is nothing to do.
+        updated: called from a thread after each turn, and while there is nothing to do.
         failed: called from a thread when the shared store fails.
     """
 
@@ -418,17 +416,15 @@ class Sender:
     def end(self, timeout: float | None = None) -> None:
         """Let the current turn finish, and begin none."""
         self._stopping.set()
-        with self._exchange.changed:
-            self._exchange.changed.notify()
+        self._exchange.handed.set()
         self._thread.join(timeout)
 
     def _run(self) -> None:
         exchange = self._exchange
         try:
             while not self._stopping.is_set():
-                with exchange.changed:
-                    if exchange.report is None:
-                        exchange.changed.wait(exchange.pause)
+                exchange.handed.wait(exchange.pause)
+                exchange.handed.clear()
                 if not self._stopping.is_set():
                     exchange.turn()
                     self._updated()

@@ -80,8 +80,8 @@ class Members:
     def look(self, heartbeats: Mapping[str, Heartbeat], now: float) -> None:
         """Process the newest heartbeats.
 
-        A worker that did not look for a while, or whose store was away, heard nobody in that time:
-        at most half a lease of it counts, so that it takes no living worker for dead.
+        A worker that did not look for a while, or whose store was away, saw no heartbeats then: at
+        most half a lease of that time counts, so that it takes no living worker for dead.
         """
         self._heard += min(now - self._looked_at, self._lease / 2)
         self._looked_at = now
@@ -103,7 +103,7 @@ class Members:
     def share(self, leases: Iterable[Lease]) -> int:
         """Return this worker's fair share of some partitions.
 
-        All that see the same come to shares that add up: who has most keeps one that is over.
+        Workers that see the same get shares that add up: the remainder stays where most are.
         """
         count, free = self._owned(leases)
         least, over = divmod(count.total() + free, len(count))
@@ -114,7 +114,7 @@ class Members:
         """Return how many partitions this worker is to hand over, of those with something to do.
 
         None while each worker has enough. Partitions run dry and fill again; to hand one over at
-        each such change costs more than it brings, as who takes it goes through its history.
+        each such change costs more than it brings, as a new owner replays its history.
         """
         count, _ = self._owned(leases)
         share = self.share(leases)

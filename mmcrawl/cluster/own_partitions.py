@@ -1,7 +1,7 @@
 """The partitions that a worker owns, each a whole crawl of its own, all in one store in memory.
 
-Whose link is the best comes next: the heads of all partitions are compared, those first whose best
-link, on whatever host, was the best when the partition last changed.
+The best link of all partitions comes next. Their best links are compared in the order of the
+scores that these had, on whatever host, when each partition last changed.
 """
 
 from __future__ import annotations
@@ -136,12 +136,12 @@ class OwnPartitions:
             link_model=self._link_model,
             learnt_links=learnt,
         )
-        for told in job.begin():
-            self._learnt[partition] = max(told, learnt)
+        for settled in job.begin():
+            self._learnt[partition] = max(settled, learnt)
             yield
         job.reported = job.written = job.frontier.settled
         job.epoch = epoch
-        if epoch > 1:  # another worker may just have asked its hosts
+        if epoch > 1:  # its former owner may just have asked its hosts
             job.rests_until = self._clock() + self._rules.rest
             job.granted = -1  # perhaps more than it will ever use: what that was is not known
         self.jobs[partition] = job
@@ -159,7 +159,7 @@ class OwnPartitions:
     def choose(self, count: int) -> None:
         """Choose some partitions with something to do for others; the largest stays.
 
-        First those with much to do and little history: who takes one over goes through all of it.
+        Those with much to do and little history come first: a new owner replays all of it.
         """
         busy = {partition: job for partition, job in self.jobs.items() if job.ready}
         busy.pop(max(busy, key=lambda partition: busy[partition].ready, default=-1), None)
@@ -206,7 +206,7 @@ class OwnPartitions:
             job.wanted_at = now
             may_fetch = not self._rules.max_pages or job.granted > job.used
             if is_any_ready and not may_fetch:
-                continue  # its hosts need not tell too that not all are left alone
+                continue  # that not all hosts are left alone is known
             score = job.frontier.best(ready)
             is_any_ready |= score is not None
             if may_fetch and score is not None and score > best:
@@ -216,7 +216,7 @@ class OwnPartitions:
     def running(self, link: int) -> PartitionJob | None:
         """Return the crawl in which a link is being fetched.
 
-        None if its partition is another worker's by now, who fetches the link again.
+        None if its partition is another worker's by now, which fetches the link again.
         """
         job = self.jobs.get(partition_of(link))
         return job if job is not None and own_number(link) in job.under_way else None
@@ -277,10 +277,10 @@ class OwnPartitions:
         rows = self._changes.take()
         for partition, job in self.jobs.items():
             standing = job.standing(left_alone=left_alone)
-            is_new = is_last or partition in self._dirty or standing != job.told
-            job.told = standing
+            is_new = is_last or partition in self._dirty or standing != job.stated
+            job.stated = standing
             job.written, job.reported = job.reported, job.frontier.settled
-            report.partitions[partition] = told = PartitionReport(
+            report.partitions[partition] = changes = PartitionReport(
                 job.epoch,
                 rows=rows[partition].encode() if partition in rows else b"",
                 state=job.state(self.contents, is_last=is_last) if is_new else {},
@@ -288,13 +288,13 @@ class OwnPartitions:
                 given=partition in self.giving and not job.under_way,
             )
             job.taken_in = []
-            if partition in copy and not told.given:
-                told.snapshot = [*self._changes.all_of(partition)]
+            if partition in copy and not changes.given:
+                changes.snapshot = [*self._changes.all_of(partition)]
         if self._rules.max_pages:
             self._ask_for_budget(report)
         report.is_giving = bool(self.giving)
-        for partition, told in report.partitions.items():
-            if told.given:
+        for partition, changes in report.partitions.items():
+            if changes.given:
                 self.forget(partition)
         self._outbox, self._since = {}, inf
         self._dirty.clear()
@@ -305,7 +305,7 @@ class OwnPartitions:
         now = self._clock()
         for partition in sorted(self.jobs, key=lambda one: -self._best.get(one, -inf)):
             job = self.jobs[partition]
-            busy, _ = job.told
+            busy, _ = job.stated
             left, is_wanted = job.granted - job.used, now - job.wanted_at < _UNUSED_SECONDS
             is_spare = left > 0 or job.granted < 0
             if is_spare and not job.under_way and not (busy and is_wanted):

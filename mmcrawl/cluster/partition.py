@@ -26,7 +26,7 @@ _SHIFT = 32
 
 @dataclass(frozen=True, slots=True)
 class PageElsewhere:
-    """A page fetched in another partition, as this one hears of it; see `CrawledPage`."""
+    """A page fetched in another partition, as a message describes it; see `CrawledPage`."""
 
     url: str
     layer: int  # logical
@@ -80,7 +80,7 @@ class PartitionJob(CrawlJob):
         taken_in: messages that were processed, until that is written.
         reported: how many links had ended at the last report.
         written: how many at the one before, which the shared store has.
-        told: how many links are busy and left alone, as the lease says.
+        stated: how many links are busy and left alone, as the lease says.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class PartitionJob(CrawlJob):
         self.under_way: set[int] = set()
         self.near: list[NearMiss] = []
         self.taken_in: list[str] = []
-        self.told, self.reported, self.written = (0, 0), 0, 0
+        self.stated, self.reported, self.written = (0, 0), 0, 0
         if link_model is not None:
             self.scorer.load_model(link_model)
 
@@ -178,13 +178,13 @@ class PartitionJob(CrawlJob):
         return (0, busy) if left_alone else (busy, 0)
 
     def state(self, contents: Mapping[int, str], *, is_last: bool) -> dict[str, Any]:
-        """Return what its lease says, as of the last `told`.
+        """Return what its lease says, as of the last `stated`.
 
         Args:
             contents: what pages without links and media consist of, by their links in the worker.
             is_last: whether the worker leaves.
         """
-        busy, alone = self.told
+        busy, alone = self.stated
         facts: dict[str, Any] = {"totals": self.totals().as_plain()}
         if self.moved_seeds.hosts:
             facts["moved"] = self.moved_seeds.hosts

@@ -183,7 +183,7 @@ class SharedJob:
         link, self.interrupted = None, False
         if may_fetch and not self._is_over:
             link, self.interrupted = self.partitions.next(ready)
-        # With nothing to fetch, what was heard is recorded without a pause.
+        # With nothing to fetch, what was received is recorded without a pause.
         self.interrupted |= link is None and bool(self._taking)
         if self._is_waited_for(link):
             self._hand_over()
@@ -205,7 +205,7 @@ class SharedJob:
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         if (job := self.partitions.running(link)) is None:
-            return False  # its partition is another worker's by now, who fetches it again
+            return False  # its partition is another worker's by now, which fetches it again
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
         self.partitions.end(link)  # now: until it is recorded, it can still be said to have failed
