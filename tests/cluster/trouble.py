@@ -206,7 +206,7 @@ class TroubledGang(Gang):
         leases = self.leases
         self._check_leases(leases)
         versions = tuple((partition, lease.version) for partition, lease in leases.items())
-        stored = (*versions, *self.tables.get("message", ()))
+        stored = (*versions, len(self.tables.get("log", ())), *self.tables.get("message", ()))
         if stored == self._checked:
             return
         self._checked = stored
