@@ -56,6 +56,10 @@ class StoreError(MmcrawlError):
     """A store cannot be opened or written: not ours, of another version, full, or unreachable."""
 
 
+class DamagedStoreError(StoreError):
+    """What a store has cannot be what was written there."""
+
+
 class MissingStoreError(StoreError):
     """A store, or a file to read, is not there."""
 

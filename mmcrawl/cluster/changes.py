@@ -19,7 +19,7 @@ import bson
 from bson.errors import BSONError
 
 from mmcrawl.cluster.packing import packed, unpacked
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import DamagedStoreError
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
 
@@ -148,7 +148,7 @@ class Changes:
         """Replace rows of a partition; this does not count as a change.
 
         Raises:
-            StoreError: these are no rows of a store.
+            DamagedStoreError: these are no rows of a store.
         """
         put_rows(self._store, rows)
         with self._store.writing() as db:
@@ -187,7 +187,7 @@ def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
     """Replace rows of partitions.
 
     Raises:
-        StoreError: these are no rows of a store.
+        DamagedStoreError: these are no rows of a store.
     """
     with store.writing() as db:
         for some in rows:
@@ -201,7 +201,9 @@ def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
                 try:
                     db.executemany(insert, values)
                 except sqlite3.ProgrammingError as error:
-                    raise StoreError(f"these are no rows of the table {name}: {error}") from error
+                    raise DamagedStoreError(
+                        f"these are no rows of the table {name}: {error}"
+                    ) from error
 
 
 def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str]:

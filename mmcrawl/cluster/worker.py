@@ -23,7 +23,7 @@ from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import name_silent
 from mmcrawl.crawl.protocol import FetchedPage, Totals
 from mmcrawl.crawl.setup import CrawlSetup
-from mmcrawl.errors import StoreError, raise_if_fatal
+from mmcrawl.errors import DamagedStoreError, StoreError, raise_if_fatal
 from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
@@ -353,7 +353,8 @@ class SharedJob:
         try:
             yield from self.partitions.take(stored)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
-            raise_if_fatal(error)
+            if not isinstance(error, DamagedStoreError):
+                raise_if_fatal(error)
             self.partitions.forget(partition)
             self._faults[partition] = f"{type(error).__name__}: {error}"
 

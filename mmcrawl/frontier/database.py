@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from mmcrawl.errors import MissingStoreError, StoreError
+from mmcrawl.errors import DamagedStoreError, MissingStoreError, StoreError
 from mmcrawl.store.sqlite_files import (
     SHARED_CRAWL,
     FileKind,
@@ -301,7 +301,7 @@ def remove_own_file(path: Path) -> None:
 def damaged(store: str, fault: object) -> StoreError:
     """Return the error for a damaged store: what is damaged, and what can be done."""
     what = " ".join(str(fault).split())[:200]
-    return StoreError(
+    return DamagedStoreError(
         f"store {store} is damaged ({what}); restore it from a copy, or name another file: an"
         " archive of the crawl's pages is not concerned"
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from mmcrawl.cluster import Leases, Rules, leases_of, open_shared_store
+from mmcrawl.cluster import Leases, Rows, Rules, leases_of, open_shared_store
 from mmcrawl.errors import StoreError
 from tests.tables import each
 
@@ -155,6 +155,24 @@ def test_who_is_held_up_or_dies_at_any_operation_loses_nothing(kind, at, apart):
         worker.trouble(kind, at + apart * number, 3 * int(LEASE))
     go_on(gang, 3 * LEASE)
     gang.finish()
+
+
+def test_a_partition_whose_pages_name_unknown_links_is_left_alone_and_the_others_go_on():
+    """The worker ended, as if its own store were damaged, and so did each that came after it."""
+    gang = gang_of(1, hosts=4, pages=9)
+    gang.pages_a_step = 1
+    go_on(gang, 2)
+    next(iter(gang.workers.values())).act("leave")
+    for key, record in gang.tables["log"].items():
+        rows = Rows.decode(record["bytes"])
+        for page in rows.put.get("page", ()) if not gang.damaged else ():
+            page[9] = (1 << 20).to_bytes(4, "little")
+            gang.damaged.add(int(key.split("/")[1]))
+        record["bytes"] = rows.encode()
+    assert gang.damaged
+    gang.join()
+    gang.finish()
+    assert {n for n, lease in gang.leases.items() if lease.fault} == gang.damaged
 
 
 def test_documents_that_cannot_be_read_stop_nobody():
