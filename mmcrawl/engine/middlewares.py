@@ -297,12 +297,15 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         return None if isinstance(parser, Deferred) else parser
 
     async def _fetch(self, netloc: str, request: Request) -> None:
-        """Fetch a robots.txt, as Scrapy does but for the traceback that it logs of each failure."""
+        """Fetch a robots.txt, as Scrapy does but for the traceback that it logs of each failure.
+
+        It has a slot of its own: the delay lies between pages, and the first one need not wait.
+        """
         self._parsers[netloc] = Deferred()
         asked = Request(
             f"{urlparse_cached(request).scheme}://{netloc}/robots.txt",
             priority=self.DOWNLOAD_PRIORITY,
-            meta={"dont_obey_robotstxt": True},
+            meta={"dont_obey_robotstxt": True, "download_slot": f"robots.txt of {netloc}"},
             callback=NO_CALLBACK,
         )
         try:

@@ -54,11 +54,15 @@ def test_a_host_whose_delay_is_not_over_takes_no_place_of_another(tools: Any) ->
     pages = [f"/{n}" for n in range(12)]
     for server in (slow, fast):
         server.pages = {"/": tools.links(*pages), **dict.fromkeys(pages, "<p>page</p>")}
-    settings = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_SLOTS": {slow.host: {"delay": HANG}}}
+    settings = {
+        "CONCURRENT_REQUESTS": 1,
+        "DOWNLOAD_SLOTS": {slow.host: {"delay": HANG}},
+        "ROBOTSTXT_OBEY": True,
+    }
     seeds = f"{slow.url()},{fast.url()}"
     (outcome,) = tools.crawl({"seeds": seeds, "max_pages": 14}, settings=settings)
-    assert slow.asked == ["/"]
-    assert sorted(set(fast.asked)) == sorted(["/", *pages])
+    assert slow.asked == ["/robots.txt", "/"]  # the first page does not wait for the delay
+    assert sorted(set(fast.asked)) == sorted(["/robots.txt", "/", *pages])
     assert len(outcome.seen) == 14
 
 
@@ -96,12 +100,16 @@ def test_the_delay_is_kept_for_each_host_by_itself(tools: Any) -> None:
         "DOWNLOAD_DELAY": delay,
         "DOWNLOAD_DELAY_JITTER": 0,
         "CONCURRENT_REQUESTS": 16,
+        "ROBOTSTXT_OBEY": True,
         "DOWNLOAD_HANDLERS": {"http": "tests.telling.TellingHandler"},
     }
     (outcome,) = tools.crawl({"seeds": ",".join(s.url() for s in servers)}, settings=settings)
     assert len(outcome.seen) == 3 * (count + 1)
     for server in servers:
-        allowed = sorted(float(visit.headers["Allowed"]) for visit in server.visits)
+        assert server.asked[0] == "/robots.txt"
+        pages_asked = [visit for visit in server.visits if visit.path != "/robots.txt"]
+        allowed = sorted(float(visit.headers["Allowed"]) for visit in pages_asked)
+        assert len(allowed) == count + 1
         assert min(b - a for a, b in pairwise(allowed)) >= 0.999 * delay  # the clock rounds
     visits = sorted(
         (v for server in servers for v in server.visits), key=lambda v: float(v.headers["Allowed"])
