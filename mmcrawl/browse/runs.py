@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from mmcrawl.browse.arguments import Problem, wrong_entry
 from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.browse.programs import Command, Programs
+from mmcrawl.cluster.store import is_shared
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import explain
@@ -152,8 +153,6 @@ class CrawlWatch:
             return self._numbers
 
     def _read(self) -> list[CrawlNumbers]:
-        from mmcrawl.cluster.store import is_shared  # slow to load
-
         if is_shared(self._uri):
             return [*self._shared()][::-1]
         path = file_of(self._uri)
@@ -269,7 +268,7 @@ class CrawlRuns:
             Problem: they are not right (400), or another crawl runs (409).
             OSError: it cannot be begun.
         """
-        arguments = _arguments(said) | {"store": self._catalogue.store}
+        arguments = _arguments(said) | self._of_store
         return self._begin(self._job_of(arguments), arguments)
 
     def go_on(self, job: str, max_pages: str = "", rule: str = "") -> str:
@@ -355,6 +354,13 @@ class CrawlRuns:
         return job
 
     @property
+    def _of_store(self) -> dict[str, str]:
+        """The arguments for the store; one of several workers is refused to a crawl without."""
+        store = self._catalogue.store
+        is_of_workers = is_shared(store) and not is_server(store)
+        return {"store": store} | ({"workers": "1"} if is_of_workers else {})
+
+    @property
     def _folder(self) -> Path:
         return self._catalogue.folder / "crawls"
 
@@ -377,14 +383,16 @@ class CrawlRuns:
             found = FoundMedia(self._catalogue.store, job).jobs[0]
             said = found.arguments
             known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}
-            arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
+            named = ((name, known.get(name, "")) for name in FocusedParams.model_fields)
+            arguments = {name: str(value) for name, value in named if value not in ("", [])}
             is_whole = _job_of(arguments) == job
-            with open_store(self._catalogue.store, read_only=True) as store:
-                if keeps_requisites(store, found.number):
-                    arguments["requisites"] = "yes"
+            if not is_shared(self._catalogue.store):
+                with open_store(self._catalogue.store, read_only=True) as store:
+                    if keeps_requisites(store, found.number):
+                        arguments["requisites"] = "yes"
         except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None
-        return {**arguments, "store": self._catalogue.store} if is_whole else None
+        return arguments | self._of_store if is_whole else None
 
     def _run(self) -> None:
         seen = set[Command]()

@@ -9,6 +9,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore
+from mmcrawl.cluster import open_shared_store
 from mmcrawl.crawl import FocusedParams
 from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, open_store
 from tests.browse.catalogue import browsing, fill
@@ -102,6 +103,23 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         assert (folder / f"{job}.rules").read_text() == rule
         page = html.document_fromstring(client.get(to).text)
         assert page.xpath("string(//dl/div[1]/dd)") == "8", context.runs.log(job)
+
+
+@pytest.mark.processes
+def test_a_crawl_in_a_file_of_several_workers_is_one_of_a_worker(browsed):
+    client, context = browsed
+    open_shared_store(context.options.store, job="other", arguments={"topic": "waves"}).close()
+    with Site() as site:
+        site.may_answer.set()
+        form = {"keywords": "lever", "seeds": site.url(), "max_pages": "2"}
+        assert 'name="requisites"' not in client.get("/crawls").text  # such a crawl keeps none
+        job = post(client, "/crawls", **form).partition("job=")[2]
+        until(lambda: not context.runs.is_running(job))
+        (context.catalogue.folder / "crawls" / f"{job}.json").unlink()  # as if begun elsewhere
+        assert context.runs.go_on(job, "4") == job
+        until(lambda: not context.runs.is_running(job))
+        page = html.document_fromstring(client.get(f"/crawl?job={job}").text)
+        assert page.xpath("string(//dl/div[1]/dd)") == "4", context.runs.log(job)
 
 
 def test_which_of_two_crawls_keeps_requisites_is_read_from_its_job(browsed):

@@ -13,6 +13,7 @@ from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlNumbers, kind_of_error
 from mmcrawl.browse.text import when
+from mmcrawl.cluster.store import is_shared
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
@@ -72,6 +73,7 @@ def crawls_page(
         can_start=context.catalogue.can_keep,
         topics=[*own_topic_names(), *topic_names()],
         algorithms=algorithm_names(),
+        takes_requisites=not is_shared(context.options.store),
     )
 
 
