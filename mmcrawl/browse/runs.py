@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import sqlite3
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,7 +136,7 @@ class CrawlWatch:
 
     def __init__(self, uri: str, is_running: Callable[[str], bool] = lambda _: False) -> None:
         self._uri, self._is_running = uri, is_running
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._next = float("-inf")
         self._numbers: list[CrawlNumbers] = []
         self._beats: dict[Any, Any] = {}  # of workers, that were seen

@@ -87,6 +87,15 @@ def test_a_work_tells_all_that_is_known_of_it(shown: TestClient) -> None:
     assert "nosuch" in missing.text
 
 
+def test_a_kept_file_that_no_browser_plays_is_to_be_opened(
+    shown: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/work?id={WAVES.id}"
+    assert "Browsers do not play" not in shown.get(address).text
+    monkeypatch.setattr("mmcrawl.browse.views.works.PLAYED", ())
+    assert "Browsers do not play this format" in shown.get(address).text
+
+
 def test_kept_files_are_played_from_here_in_ranges(shown: TestClient) -> None:
     page = html.document_fromstring(shown.get(f"/work?id={WAVES.id}").text)
     (source,) = page.xpath("//video/@src")
@@ -208,6 +217,8 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
     until(lambda: client.get(address).status_code != 404, 0.1)
     answer = client.get(address)
     assert answer.status_code == 200, client.get(to).text
+    name = {"csv": "Friday.csv", "folder": "Friday-folder.zip"}[format]  # bags are ZIP files too
+    assert name in answer.headers["content-disposition"]
     if format == "csv":
         text = answer.content.decode("utf-8-sig")
     else:

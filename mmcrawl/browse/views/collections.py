@@ -53,9 +53,9 @@ def download_export(context: Context, arguments: Arguments) -> Response:
     export = context.exports.find(one.id, format_)
     if export is None or export.made_at is None:
         raise Problem(404, "export")
-    return FileResponse(
-        export.file, filename=f"{folder_name(one.name) or 'works'}{export.file.suffix}"
-    )
+    ending = export.file.name.removeprefix(format_)
+    kind = f"-{format_}" if ending == ".zip" else ""  # several are packed folders
+    return FileResponse(export.file, filename=f"{folder_name(one.name) or 'works'}{kind}{ending}")
 
 
 # -- what forms do --------------------------------------------------------------------------------

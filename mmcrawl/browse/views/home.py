@@ -22,10 +22,6 @@ _CRAWLS = 3  # of which it is said what to do next, those begun last
 _DAY = 86_400
 
 
-Step = tuple[str, int, CrawlNumbers | None]
-"""Something to do next: the sentence that says it, what that counts, and the crawl it is about."""
-
-
 def home(context: Context, arguments: Arguments) -> Response:
     archive, overview = context.archive, context.surveyor.latest
     catalogue = context.catalogue
@@ -58,8 +54,8 @@ def _newest(context: Context) -> list[Entry]:
     )
 
 
-def _steps(context: Context, works: int) -> Iterator[Step]:
-    """Yield what to do next, the most urgent first."""
+def _steps(context: Context, works: int) -> Iterator[tuple[str, int, CrawlNumbers | None]]:
+    """Yield what to do next, the most urgent first: its sentence, a count, the crawl it is of."""
     catalogue = context.catalogue
     if not catalogue.can_keep:
         return

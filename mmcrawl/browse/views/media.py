@@ -28,12 +28,11 @@ def media_item(context: Context, arguments: Arguments) -> Response:
     address = live_address(resource.url)
     player = _player(resource, context.options.ruffle is not None) if address else ""
     play = bool(arguments.choice("play", ("1",))) and bool(player)
+    policy = player_policy(arguments, player, _origin(address))
     return page(
         arguments,
         "media_item",
-        headers={"Content-Security-Policy": player_policy(arguments, player, _origin(address))}
-        if play
-        else None,
+        headers={"Content-Security-Policy": policy} if play else None,
         resource=resource,
         version=version,
         address=address,

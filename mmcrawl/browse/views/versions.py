@@ -60,9 +60,8 @@ def diff_page(context: Context, arguments: Arguments) -> Response:
     if len(numbers) < 2:
         raise Problem(404, "alone", url=url)
     pair = arguments.whole("old", numbers[-2]), arguments.whole("new", numbers[-1])
-    for number in pair:
-        if number not in numbers:
-            raise Problem(404, "version", url=url, number=number)
+    if unknown := [number for number in pair if number not in numbers]:
+        raise Problem(404, "version", url=url, number=unknown[0])
     older, newer = (
         context.page(archive.version(url, number)) for number in sorted(pair, key=numbers.index)
     )

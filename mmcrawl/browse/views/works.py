@@ -94,13 +94,12 @@ def work_page(
     inside = [one for one in collections if any(m.work == work.id for m in one.members)]
     archived = {one.url for one in work.pages if context.archive.visits(one.url)}
     player = _player(work, context.options.ruffle is not None)
+    policy = player_policy(arguments, "ruffle", "/work/file/")
     return page(
         arguments,
         "work",
         status=400 if wrong else 200,
-        headers={"Content-Security-Policy": player_policy(arguments, "ruffle", "/work/file/")}
-        if player is not None and player[1] == "ruffle"
-        else None,
+        headers={"Content-Security-Policy": policy} if player and player[1] == "ruffle" else None,
         work=work,
         found=found,
         player=player,
@@ -119,8 +118,7 @@ def work_picture(context: Context, arguments: Arguments) -> Response:
     films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
     with context.catalogue.collection() as collection:
         for film in films:
-            picture = picture_of(collection, film) if collection is not None else None
-            if picture is not None:
+            if collection is not None and (picture := picture_of(collection, film)) is not None:
                 headers = {"Cache-Control": "private, max-age=86400"}
                 return FileResponse(picture, media_type="image/jpeg", headers=headers)
     return RedirectResponse("/static/film.svg")
