@@ -37,7 +37,7 @@ from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
-_KEPT_SECONDS = 0.5  # numbers are shown that long before they are read again,
+_KEPT_SECONDS = 0.25  # numbers are shown that long before they are read again,
 _REST = 10.0  # and so many times as long as reading them took
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
 _RATE_SECONDS = 120.0

@@ -67,7 +67,7 @@ def test_the_page_of_a_running_crawl_comes_again_and_of_a_finished_one_not(archi
         answer = client.get("/crawls")
         page = html.document_fromstring(answer.text)
         assert '<meta http-equiv="refresh" content="1">' in answer.text  # it has few pages yet
-        assert page.cssselect("#live")[0].get("data-again") == "1"
+        assert page.cssselect("#live")[0].get("data-again") == "0.4"
         assert "running" in page.cssselect(".crawl h2")[0].text_content()
         assert "<b>" not in answer.text
         assert client.get("/crawls.json").json()["crawls"][0]["waiting"] == 2

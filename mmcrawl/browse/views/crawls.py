@@ -24,7 +24,7 @@ from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
 from mmcrawl.works.collections import Mark, Marks
 
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew,
-_AT_FIRST = 1  # of a crawl that has few pages
+_AT_FIRST = 0.4  # of a crawl that has few pages
 _FEW = 50
 RUNNING = ("running", "starting")
 _PER_PAGE = 25
@@ -46,7 +46,7 @@ def near_misses(context: Context, found: FoundMedia) -> tuple[list[NearMiss], li
     return found.near_misses(context.options.threshold, {mark.url for mark in marks}), marks
 
 
-def _again(crawls: Sequence[CrawlNumbers]) -> int:
+def _again(crawls: Sequence[CrawlNumbers]) -> float:
     """Return the seconds until the numbers are shown anew: few for a crawl that just began."""
     is_young = not crawls or any(one.state in RUNNING and one.pages < _FEW for one in crawls)
     return _AT_FIRST if is_young else _AGAIN
