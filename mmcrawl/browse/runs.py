@@ -170,9 +170,9 @@ class CrawlWatch:
                 of, totals = view.job, view.totals
                 yield CrawlNumbers(
                     *(job.name, of.state or "running", of.started_at, of.finished_at, of.reason),
-                    *({}, totals.pages, totals.media_pages, totals.waiting, totals.errors),
-                    *(totals.patterns, totals.harvest_rate if totals.pages else None),
-                    view.pages_per_second,
+                    *(job.arguments, totals.pages, totals.media_pages, totals.waiting),
+                    *(totals.errors, totals.patterns),
+                    *(totals.harvest_rate if totals.pages else None, view.pages_per_second),
                     workers=sum(worker.alive is not False for worker in view.workers),
                 )
 

@@ -120,6 +120,7 @@ def test_a_crawl_in_a_file_of_several_workers_is_one_of_a_worker(browsed):
         until(lambda: not context.runs.is_running(job))
         page = html.document_fromstring(client.get(f"/crawl?job={job}").text)
         assert page.xpath("string(//dl/div[1]/dd)") == "4", context.runs.log(job)
+        assert page.xpath("string(//h1/bdi)") == "lever · 127.0.0.1"
 
 
 def test_which_of_two_crawls_keeps_requisites_is_read_from_its_job(browsed):
